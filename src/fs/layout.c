@@ -1,0 +1,1 @@
+#include "fs/layout.h"

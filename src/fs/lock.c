@@ -1,0 +1,1 @@
+#include "fs/lock.h"

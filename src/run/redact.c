@@ -1,0 +1,1 @@
+#include "run/redact.h"

@@ -1,0 +1,1 @@
+#include "verb/argv.h"

@@ -1,0 +1,1 @@
+#include "verb/own.h"

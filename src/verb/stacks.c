@@ -1,0 +1,1 @@
+#include "verb/stacks.h"
