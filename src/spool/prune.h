@@ -1,0 +1,17 @@
+/* spool/prune.h - retention of archive/, responses/, quarantine/, inbox/ and stale dotfiles */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include "base/err.h"
+#include "spool/spool.h"
+
+typedef struct PruneLimits {
+        int64_t keep_ms;       /* older (by mtime, for want of better: nothing but retention hangs on it) goes */
+        size_t keep_files;     /* per directory, newest kept */
+        uint64_t keep_bytes;   /* per directory */
+        size_t budget;         /* entries touched at most in one call: a tree of 10k files can't hold up the drain */
+} PruneLimits;
+typedef struct PruneReport { size_t removed, stuck; bool more; } PruneReport;
+/* Also sweeps dotfiles of requests/, tmp/, responses/, archive/, diagnostics/ older than an hour. Trees are removed iteratively beneath a pinned fd, never following links.
+ * Names in `busy` (requests in hand) are left alone. */
+MUST_CHECK int prune_run(const Spool *s, const PruneLimits *limits, const Strv *busy, int64_t now_ms, PruneReport *ret);
