@@ -65,7 +65,8 @@ static ClockDate clock_to_date(int64_t ms) {
                 ms = clock_last_ms;
         days = ms / CLOCK_DAY_MS + clock_year_days(1970);
         rest = (unsigned)(ms % CLOCK_DAY_MS);
-        date.year = (unsigned)(days / 366); /* never too late, and some years too early at the most */
+        date.year =
+                (unsigned)(days / 366); /* never too late, and some years too early at the most */
         while (clock_year_days(date.year + 1) <= days)
                 date.year++;
         days -= clock_year_days(date.year);
@@ -113,7 +114,8 @@ void clock_format_stamp(int64_t ms, char text[17]) {
         *at = '\0';
 }
 
-/* Exactly `digits` digits at *at; goes on behind them. Stops at a NUL, so short text is never overrun. */
+/* Exactly `digits` digits at *at; goes on behind them. Stops at a NUL, so short text is never
+ * overrun. */
 static bool clock_get(const char **at, size_t digits, unsigned *ret) {
         unsigned value = 0;
 
@@ -165,11 +167,13 @@ int clock_parse(const char *text, int64_t *ret_ms) {
         ClockDate date = {0};
         const char *at = text;
 
-        if (!clock_get(&at, 4, &date.year) || !clock_skip(&at, '-') || !clock_get(&at, 2, &date.month) ||
-            !clock_skip(&at, '-') || !clock_get(&at, 2, &date.day) || !clock_skip(&at, 'T') ||
-            !clock_get(&at, 2, &date.hour) || !clock_skip(&at, ':') || !clock_get(&at, 2, &date.minute) ||
-            !clock_skip(&at, ':') || !clock_get(&at, 2, &date.second) ||
-            !clock_get_fraction(&at, &date.ms) || !clock_skip(&at, 'Z') || *at || !clock_is_real(&date))
+        if (!clock_get(&at, 4, &date.year) || !clock_skip(&at, '-') ||
+            !clock_get(&at, 2, &date.month) || !clock_skip(&at, '-') ||
+            !clock_get(&at, 2, &date.day) || !clock_skip(&at, 'T') ||
+            !clock_get(&at, 2, &date.hour) || !clock_skip(&at, ':') ||
+            !clock_get(&at, 2, &date.minute) || !clock_skip(&at, ':') ||
+            !clock_get(&at, 2, &date.second) || !clock_get_fraction(&at, &date.ms) ||
+            !clock_skip(&at, 'Z') || *at || !clock_is_real(&date))
                 return CLOCK_E_FORMAT;
         *ret_ms = clock_from_date(&date);
         return 0;
@@ -180,9 +184,9 @@ int clock_parse_stamp(const char *text, int64_t *ret_ms) {
         const char *at = text;
 
         if (!clock_get(&at, 4, &date.year) || !clock_get(&at, 2, &date.month) ||
-            !clock_get(&at, 2, &date.day) || !clock_skip(&at, 'T') || !clock_get(&at, 2, &date.hour) ||
-            !clock_get(&at, 2, &date.minute) || !clock_get(&at, 2, &date.second) ||
-            !clock_skip(&at, 'Z') || !clock_is_real(&date))
+            !clock_get(&at, 2, &date.day) || !clock_skip(&at, 'T') ||
+            !clock_get(&at, 2, &date.hour) || !clock_get(&at, 2, &date.minute) ||
+            !clock_get(&at, 2, &date.second) || !clock_skip(&at, 'Z') || !clock_is_real(&date))
                 return CLOCK_E_FORMAT;
         *ret_ms = clock_from_date(&date);
         return 0;

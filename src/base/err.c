@@ -9,7 +9,8 @@ static int err_line;
 static int err_value;
 
 int err_born(int errno_value, const char *file, int line) {
-        /* A caller that got the sign wrong must not turn its failure into a positive "foreseen no". */
+        /* A caller that got the sign wrong must not turn its failure into a positive "foreseen no".
+         */
         if (errno_value <= 0)
                 errno_value = EIO;
         err_file = file;
@@ -23,6 +24,7 @@ const char *err_last(void) {
 
         if (!err_file)
                 return "";
-        (void)snprintf(text, sizeof(text), "%s:%d: %s", err_file, err_line, strerror(err_value)); /* cut is fine */
+        (void)snprintf(text, sizeof(text), "%s:%d: %s", err_file, err_line,
+                       strerror(err_value)); /* cut is fine */
         return text;
 }

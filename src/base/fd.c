@@ -7,7 +7,8 @@
 int fd_close(int fd) {
         int saved = errno;
 
-        /* Never again on EINTR: Linux has let go of the number by then, and it may be somebody else's. */
+        /* Never again on EINTR: Linux has let go of the number by then, and it may be somebody
+         * else's. */
         if (fd >= 0)
                 (void)close(fd);
         errno = saved;
@@ -26,7 +27,8 @@ int fd_take(int *fd) {
 }
 
 int fd_dup(int fd, int *ret_fd) {
-        int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* never onto a standard stream that happens to be closed */
+        int copy = fcntl(fd, F_DUPFD_CLOEXEC,
+                         3); /* never onto a standard stream that happens to be closed */
 
         if (copy < 0)
                 return err_new(errno);

@@ -49,11 +49,13 @@ int hash_sha256_fd(int fd, uint64_t max, char hex[HASH_HEX_SIZE], uint64_t *ret_
         return 0;
 }
 
-void hash_hmac(const void *key, size_t key_len, const void *bytes, size_t len, char hex[HASH_HEX_SIZE]) {
+void hash_hmac(const void *key, size_t key_len, const void *bytes, size_t len,
+               char hex[HASH_HEX_SIZE]) {
         crypto_auth_hmacsha256_state state;
         unsigned char raw[HASH_SIZE];
 
-        (void)crypto_auth_hmacsha256_init(&state, key, key_len); /* always 0, as are update and final */
+        (void)crypto_auth_hmacsha256_init(&state, key,
+                                          key_len); /* always 0, as are update and final */
         (void)crypto_auth_hmacsha256_update(&state, bytes, len);
         (void)crypto_auth_hmacsha256_final(&state, raw);
         hash_to_hex(raw, hex);

@@ -33,7 +33,8 @@ static int io_read_some(int fd, off_t offset, size_t want, Str *s, size_t *ret_g
         if (r < 0)
                 return r;
         do
-                n = offset < 0 ? read(fd, s->data + s->len, want) : pread(fd, s->data + s->len, want, offset);
+                n = offset < 0 ? read(fd, s->data + s->len, want)
+                               : pread(fd, s->data + s->len, want, offset);
         while (n < 0 && errno == EINTR);
         if (n < 0)
                 return err_new(errno);
@@ -80,7 +81,8 @@ int io_read_file(int fd, size_t max, Str *ret) {
                 return IO_E_TOO_BIG;
         size = (size_t)st.st_size;
         do {
-                /* One byte more than fstat saw: a file that grew meanwhile is noticed, not half read. */
+                /* One byte more than fstat saw: a file that grew meanwhile is noticed, not half
+                 * read. */
                 r = io_read_some(fd, (off_t)s.len, size + 1 - s.len, &s, &got);
                 if (r < 0)
                         return r;

@@ -43,7 +43,8 @@ void log_print(LogLevel level, const char *format, ...) {
         va_start(args, format);
         r = log_format(level, &line, format, args);
         va_end(args);
-        /* One write, so that lines of two processes do not mix. Where stderr is gone there is nobody to tell. */
+        /* One write, so that lines of two processes do not mix. Where stderr is gone there is
+         * nobody to tell. */
         if (r == 0)
                 r = io_write_all(STDERR_FILENO, line.data, line.len);
         else

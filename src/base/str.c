@@ -91,8 +91,8 @@ int str_addf(Str *s, const char *format, ...) {
         return r;
 }
 
-/* The length of the well-formed UTF-8 sequence at `at` (RFC 3629: shortest form, no surrogates, up to
- * U+10FFFF) and its code point; 0 when there is none. */
+/* The length of the well-formed UTF-8 sequence at `at` (RFC 3629: shortest form, no surrogates, up
+ * to U+10FFFF) and its code point; 0 when there is none. */
 static size_t str_utf8(const unsigned char *at, size_t left, uint32_t *ret_code) {
         static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
         uint32_t code;
@@ -155,7 +155,8 @@ int str_add_escaped(Str *s, const void *bytes, size_t len, bool keep_lines) {
         while (at < end) {
                 uint32_t code = 0;
                 size_t n = str_utf8(at, (size_t)(end - at), &code);
-                bool as_is = n > 0 && (str_printable(code) || (keep_lines && (code == '\n' || code == '\t')));
+                bool as_is = n > 0 && (str_printable(code) ||
+                                       (keep_lines && (code == '\n' || code == '\t')));
                 int r = 0;
 
                 if (as_is)
@@ -250,7 +251,8 @@ void strv_done(Strv *v) {
         *v = STRV_NULL;
 }
 
-/* The slots behind len items and their NULL: a power of two, so that a long list does not copy itself at each step. */
+/* The slots behind len items and their NULL: a power of two, so that a long list does not copy
+ * itself at each step. */
 static size_t strv_slots(size_t len) {
         size_t slots = 4;
 

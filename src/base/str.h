@@ -21,7 +21,7 @@ MUST_CHECK int str_addc(Str *s, char c);
 MUST_CHECK int str_addf(Str *s, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Appends bytes for a terminal, a log or a JSON string: printable ASCII and well-formed UTF-8 of
  * printable code points as they are; '\n' and '\t' too when keep_lines; every other byte (C0, DEL, C1, bidi
- * and other format characters U+200B-200F U+202A-202E U+2060-206F U+FEFF, surrogates, bad UTF-8) as \xNN for
+ * and other format characters, blanks that nobody sees, U+2028-2029, noncharacters, surrogates, bad UTF-8) as \xNN for
  * each of its bytes. A backslash stays as it is. The result is always valid UTF-8. */
 MUST_CHECK int str_add_escaped(Str *s, const void *bytes, size_t len, bool keep_lines);
 /* Gives the buffer away ("" allocated when empty); -ENOMEM. */

@@ -1,4 +1,6 @@
-/* fs/lock.h - flock(2) on a file in a host-only directory; a held lock means running */
+/* fs/lock.h - flock(2) on a file in a host-only directory; a held lock means running
+ *
+ * An open-file-description lock goes with each flock, so that lock_held can look without taking. */
 #pragma once
 #include <stdbool.h>
 #include "base/err.h"

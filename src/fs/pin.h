@@ -1,7 +1,7 @@
 /* fs/pin.h - hold files and directories by descriptor, once their owner, type and mode are proven
  *
  * Everything below a pinned directory is resolved by openat2(2) with RESOLVE_BENEATH | NO_SYMLINKS |
- * NO_MAGICLINKS (| NO_XDEV). No fallback: a kernel without openat2 gives -ENOSYS and nothing runs. */
+ * NO_MAGICLINKS (| NO_XDEV); a name with ".." in it is PIN_E_LINK. No fallback: a kernel without openat2 gives -ENOSYS and nothing runs. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,9 +18,9 @@ enum {
         PIN_E_OWNER,      /* another owner than the rule's */
         PIN_E_MODE,       /* a mode bit that the rule forbids */
         PIN_E_LINKS,      /* a regular file with more than one hard link */
-        PIN_E_ACCESS,     /* EACCES, EPERM */
+        PIN_E_ACCESS,     /* EACCES, EPERM; EAGAIN of a lease that somebody holds on the file */
         PIN_E_TOO_BIG,    /* pin_read_at only */
-        PIN_E_CHANGED,    /* pin_read_at only: the size moved while reading */
+        PIN_E_CHANGED,    /* another inode at the second open, or (pin_read_at) the size moved while reading */
 };
 
 typedef struct PinRule {
