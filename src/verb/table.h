@@ -26,11 +26,15 @@ typedef enum ElemKind {
         ELEM_BIN,       /* the absolute path of the binary `text` ("podman", "stack", ...) */
         ELEM_ARG,       /* the request's enum entry */
         ELEM_PROJECT,   /* the compose project name */
+        ELEM_PROJECT_LABEL, /* "label=io.podman.compose.project=PROJECT", made once from install-time data */
         ELEM_CHECKOUT,  /* the checkout's absolute path */
         ELEM_FILES,     /* -f FILE for each compose file */
         ELEM_ENV_FILES, /* --env-file FILE for each env file */
         ELEM_NETWORK,   /* join-network's network */
         ELEM_CONTAINER, /* join-network's container */
+        ELEM_UNIT,      /* the arg's "NAME.service", made once for each service */
+        ELEM_BUILD_UNIT, /* the arg's "NAME-build.service", made once for each buildable */
+        ELEM_UNITS,     /* "NAME.service" of every service */
 } ElemKind;
 typedef struct Elem {
         ElemKind kind;
@@ -96,6 +100,11 @@ const Verb *table_at(const VerbTable *t, size_t i); /* NULL past the end */
 /* The enum of a verb's arg, NULL when it takes none. */
 const Strv *table_args(const VerbTable *t, const Verb *verb);
 const VerbSetup *table_setup(const VerbTable *t);
+/* What ELEM_BIN, ELEM_PROJECT_LABEL and ELEM_UNITS stand for, in the table's own memory. */
+const char *table_bin(const VerbTable *t, const char *name); /* NULL: not found at install */
+const char *table_project_label(const VerbTable *t);         /* NULL: no project name */
+const Strv *table_units(const VerbTable *t);                 /* in the order of setup->services */
+const Strv *table_build_units(const VerbTable *t);           /* in the order of setup->buildable */
 
 enum { TABLE_E_ARG_MISSING = 1, TABLE_E_ARG_UNEXPECTED, TABLE_E_ARG_SHAPE, TABLE_E_ARG_NOT_LISTED };
 /* The only maker of a VerbCall; arg NULL when the request has none. */
