@@ -1,0 +1,37 @@
+#!/bin/bash
+# trouble on the host mends itself
+# shellcheck disable=SC1091,SC2034,SC2010
+. "$(dirname "$0")/lib.sh"
+
+check 07-missing-program <<'END'
+policy LINGER_MS 250; within 10 settled
+mv "$lib/spoolgate-drain" "$lib/away"; publish ping; sleep 3; mv "$lib/away" "$lib/spoolgate-drain"
+equal "$(answer "$name" 12)" done
+within 12 path_active
+END
+
+check 07-failed-path-comes-back <<'END'
+cd "$spool"; mv requests ../kept; ln -s requests requests
+gone() { ! path_active; }
+within 10 gone
+rm requests; mv ../kept requests
+within 12 path_active
+ask 10 ping; equal "$got" done
+END
+
+# what a mount without inotify looks like to us: no event ever, only the timer
+check 07-timer-alone-serves <<'END'
+within 10 settled
+systemctl --user stop "spoolgate-$slug.path"
+publish ping; t=$(now_ms); got=$(answer "$name" 80); equal "$got" done
+echo "served by the timer after $((($(now_ms) - t) / 1000)) s"
+systemctl --user start "spoolgate-$slug.path"
+END
+
+check 07-written-while-stopped <<'END'
+systemctl --user stop "spoolgate-$slug".{path,timer,service}
+publish ping; a=$name; publish restart web; b=$name; sleep 1
+[ -e "$spool/requests/$a" ] || fail "served by nobody?"
+systemctl --user start "spoolgate-$slug".{path,timer}
+equal "$(answer "$a" 10)" done; equal "$(answer "$b" 30)" done
+END
