@@ -1,5 +1,5 @@
-/* base/io: whole reads and writes; read, pread, write and fsync are ours here, so that each way they can
- * come back is tried */
+/* base/io: whole reads and writes; read, pread, write and fsync are ours here, so that each way
+ * they can come back is tried */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +15,11 @@
 #include "base/io.h"
 
 static struct {
-        int fail_at;      /* the nth call (from 1) fails ... */
-        int error;        /* ... with this; 0: gives `gives` instead of doing anything */
+        int fail_at; /* the nth call (from 1) fails ... */
+        int error;   /* ... with this; 0: gives `gives` instead of doing anything */
         ssize_t gives;
-        size_t at_most;   /* of each call, when set */
-        size_t asked;     /* in sum */
+        size_t at_most; /* of each call, when set */
+        size_t asked;   /* in sum */
         int calls;
         void (*meanwhile)(int fd); /* after the first call */
 } fake;

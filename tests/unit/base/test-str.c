@@ -94,7 +94,8 @@ END_TEST
 
 START_TEST(compare) {
         ck_assert(str_eq("a", "a") && str_eq("", "") && str_eq(NULL, NULL));
-        ck_assert(!str_eq("a", "b") && !str_eq("a", NULL) && !str_eq(NULL, "") && !str_eq("a", "ab"));
+        ck_assert(!str_eq("a", "b") && !str_eq("a", NULL) && !str_eq(NULL, "") &&
+                  !str_eq("a", "ab"));
         ck_assert(str_starts("abc", "ab") && str_starts("abc", "") && str_starts("", ""));
         ck_assert(!str_starts("ab", "abc") && !str_starts("", "a"));
         ck_assert(str_ends("abc", "bc") && str_ends("abc", "") && str_ends("abc", "abc"));
@@ -131,8 +132,21 @@ START_TEST(parse_uint_accepts) {
 END_TEST
 
 START_TEST(parse_uint_refuses) {
-        static const char *const bad[] = {"", " 1", "1 ", "+1", "-1", "0x1", "1e3", "1.0", "x", "1\n", "\xc2\xb2",
-                                          "101", "1000", "18446744073709551616", "99999999999999999999999"};
+        static const char *const bad[] = {"",
+                                          " 1",
+                                          "1 ",
+                                          "+1",
+                                          "-1",
+                                          "0x1",
+                                          "1e3",
+                                          "1.0",
+                                          "x",
+                                          "1\n",
+                                          "\xc2\xb2",
+                                          "101",
+                                          "1000",
+                                          "18446744073709551616",
+                                          "99999999999999999999999"};
         unsigned long long n = 5;
 
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -201,10 +215,10 @@ static size_t encode(uint32_t code, unsigned char out[4]) {
 
 START_TEST(escape_hidden_characters) {
         static const uint32_t ranges[][2] = {
-                {0, 0x1f},         {0x7f, 0x9f},     {0xad, 0xad},       {0x61c, 0x61c},   {0x200b, 0x200f},
-                {0x2028, 0x202e},  {0x2060, 0x206f}, {0xd800, 0xdfff},   {0xfdd0, 0xfdef}, {0xfeff, 0xfeff},
-                {0xfff9, 0xfffb},  {0xfffe, 0xffff}, {0x1fffe, 0x1ffff}, {0xe0001, 0xe007f},
-                {0x10fffe, 0x10ffff},
+                {0, 0x1f},          {0x7f, 0x9f},       {0xad, 0xad},         {0x61c, 0x61c},
+                {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},     {0xd800, 0xdfff},
+                {0xfdd0, 0xfdef},   {0xfeff, 0xfeff},   {0xfff9, 0xfffb},     {0xfffe, 0xffff},
+                {0x1fffe, 0x1ffff}, {0xe0001, 0xe007f}, {0x10fffe, 0x10ffff},
         };
 
         for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
@@ -221,9 +235,12 @@ END_TEST
 
 START_TEST(escape_keeps_what_people_write) {
         static const char *const kept[] = {
-                "caf\xc3\xa9", "\xd0\xb6", "\xe6\x97\xa5\xe6\x9c\xac", "\xf0\x9f\x98\x80", "\xc2\xa0", "\xe2\x82\xac",
-                "\xe2\x80\x8a", "\xe2\x80\x90", "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe2\x81\xb0", "\xef\xbf\xbd",
-                "\xed\x9f\xbf", "\xee\x80\x80", "\xf4\x8f\xbf\xbd", "\xd7\xa9", "\xd8\xa7",
+                "caf\xc3\xa9",      "\xd0\xb6",     "\xe6\x97\xa5\xe6\x9c\xac",
+                "\xf0\x9f\x98\x80", "\xc2\xa0",     "\xe2\x82\xac",
+                "\xe2\x80\x8a",     "\xe2\x80\x90", "\xe2\x80\xaf",
+                "\xe2\x81\x9f",     "\xe2\x81\xb0", "\xef\xbf\xbd",
+                "\xed\x9f\xbf",     "\xee\x80\x80", "\xf4\x8f\xbf\xbd",
+                "\xd7\xa9",         "\xd8\xa7",
         };
 
         for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
@@ -236,32 +253,32 @@ START_TEST(escape_bad_utf8) {
         static const struct {
                 const char *bytes, *want;
         } bad[] = {
-                {"\x80", "\\x80"},                                      /* lone continuations */
+                {"\x80", "\\x80"}, /* lone continuations */
                 {"\xbf\x80", "\\xbf\\x80"},
-                {"a\xc3", "a\\xc3"},                                    /* cut sequences */
+                {"a\xc3", "a\\xc3"}, /* cut sequences */
                 {"\xe2\x82", "\\xe2\\x82"},
                 {"\xf0\x9f\x98", "\\xf0\\x9f\\x98"},
-                {"\xc3(", "\\xc3("},                                    /* lead and no continuation */
+                {"\xc3(", "\\xc3("}, /* lead and no continuation */
                 {"\xe2\x28\xa1", "\\xe2(\\xa1"},
                 {"\xe2\x82(", "\\xe2\\x82("},
                 {"\xf0\x28\x8c\xbc", "\\xf0(\\x8c\\xbc"},
                 {"\xf0\x90(\xbc", "\\xf0\\x90(\\xbc"},
                 {"\xf0\x90\x8c(", "\\xf0\\x90\\x8c("},
-                {"\xc3\xc3\xa9", "\\xc3\xc3\xa9"},                      /* a good one right behind a bad one */
+                {"\xc3\xc3\xa9", "\\xc3\xc3\xa9"}, /* a good one right behind a bad one */
                 {"\xe2\x82\xc3\xa9", "\\xe2\\x82\xc3\xa9"},
-                {"\xc0\xaf", "\\xc0\\xaf"},                             /* overlong '/' */
+                {"\xc0\xaf", "\\xc0\\xaf"}, /* overlong '/' */
                 {"\xe0\x80\xaf", "\\xe0\\x80\\xaf"},
                 {"\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf"},
                 {"\xf8\x80\x80\x80\xaf", "\\xf8\\x80\\x80\\x80\\xaf"},
                 {"\xfc\x80\x80\x80\x80\xaf", "\\xfc\\x80\\x80\\x80\\x80\\xaf"},
-                {"\xc0\x80", "\\xc0\\x80"},                             /* overlong NUL */
-                {"\xc1\xbf", "\\xc1\\xbf"},                             /* the greatest overlong ones */
+                {"\xc0\x80", "\\xc0\\x80"}, /* overlong NUL */
+                {"\xc1\xbf", "\\xc1\\xbf"}, /* the greatest overlong ones */
                 {"\xe0\x9f\xbf", "\\xe0\\x9f\\xbf"},
                 {"\xf0\x8f\xbf\xbf", "\\xf0\\x8f\\xbf\\xbf"},
-                {"\xed\xa0\x80", "\\xed\\xa0\\x80"},                    /* surrogates, single and in pairs */
+                {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, /* surrogates, single and in pairs */
                 {"\xed\xbf\xbf", "\\xed\\xbf\\xbf"},
                 {"\xed\xa0\xbd\xed\xb8\x80", "\\xed\\xa0\\xbd\\xed\\xb8\\x80"},
-                {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},           /* U+110000 */
+                {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* U+110000 */
                 {"\xf5\x80\x80\x80", "\\xf5\\x80\\x80\\x80"},
                 {"\xfe", "\\xfe"},
                 {"\xff\xff", "\\xff\\xff"},
@@ -295,7 +312,8 @@ START_TEST(escape_all_pairs_and_many_quadruples_are_safe) {
                 ck_assert_int_eq(str_add_escaped(&s, two, 2, false), 0);
                 check_safe(&s);
                 seed = seed * 1664525 + 1013904223;
-                four[0] = (unsigned char)(0xe0 | (seed >> 27)); /* leads, then mostly continuations */
+                four[0] =
+                        (unsigned char)(0xe0 | (seed >> 27)); /* leads, then mostly continuations */
                 four[1] = (unsigned char)(0x80 | (seed >> 18 & 0x7f));
                 four[2] = (unsigned char)(0x80 | (seed >> 12 & 0x3f));
                 four[3] = (unsigned char)(seed >> 4);
