@@ -1,5 +1,6 @@
 /* spool/retire.h - a finished request goes to archive/, from memory */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include "base/err.h"
 #include "spool/spool.h"
