@@ -31,6 +31,11 @@ MUST_CHECK int record_format_pretty(const Record *r, char **ret); /* indent 2, n
 /* Duplicates and NUL refused, UTF-8 checked; the top level must be an object, nothing after it. */
 MUST_CHECK int record_parse(const char *bytes, size_t len, Record **ret, RecordError *error);
 bool record_has(const Record *r, const char *key);
+typedef enum RecordType {
+        RECORD_ABSENT, RECORD_NULL, RECORD_BOOL, RECORD_INT, RECORD_STR, RECORD_LIST, RECORD_OBJECT,
+        RECORD_REAL,
+} RecordType;
+RecordType record_type(const Record *r, const char *key);
 const char *record_str(const Record *r, const char *key); /* NULL: absent, null or another type */
 MUST_CHECK bool record_int(const Record *r, const char *key, int64_t *ret);
 MUST_CHECK bool record_bool(const Record *r, const char *key, bool *ret);
@@ -39,5 +44,7 @@ size_t record_list_len(const Record *r, const char *key);
 const Record *record_list_at(const Record *r, const char *key, size_t i);
 /* A list of strings; RECORD_E_TYPE when it is there and anything else; absent or null gives an empty list. */
 MUST_CHECK int record_strv(const Record *r, const char *key, Strv *ret);
+/* The keys in their order; NULL past the end. */
+const char *record_key_at(const Record *r, size_t i);
 /* The first key that is not among `known` (NULL-ended), else NULL. */
 const char *record_unknown(const Record *r, const char *const *known);
