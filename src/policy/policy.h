@@ -32,6 +32,9 @@ enum { POLICY_MAX_BYTES = 64 * 1024 };
 /* Lines end in \n or \r\n; blank lines and lines beginning with # are skipped; spaces around KEY and value are not allowed; a duplicate, unknown or
  * out-of-bounds key, a MODE_ or TIMEOUT_ of no verb of the table, a NUL: POLICY_E_INVALID, *ret_message (caller's) "policy.conf:LINE: what". */
 MUST_CHECK int policy_parse(const char *bytes, size_t len, const VerbTable *table, Policy **ret, char **ret_message);
+/* The same while verbs.json is broken: MODE_ and TIMEOUT_ of a well-shaped verb that the table lacks are passed over, so
+ * that the built-in verbs go on. */
+MUST_CHECK int policy_parse_built_in(const char *bytes, size_t len, const VerbTable *table, Policy **ret, char **ret_message);
 Policy *policy_free(Policy *p);
 void policy_freep(Policy **p);
 
