@@ -1,0 +1,78 @@
+/* drain/drain.h - one drain of one project's spool: what its modules share
+ *
+ * A request's life, one function each (drain/step.c):
+ *
+ *   requests/NAME -> step_take: claim -> read -> parse -> judge -> begin -> start        (keeper runs)
+ *                    step_finish:  result -> outcome -> audit -> ledger -> response -> archive */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "drain/config.h"
+#include "policy/gates.h"
+#include "record/audit.h"
+#include "record/ledger.h"
+#include "run/keeper.h"
+#include "spool/spool.h"
+#include "wire/name.h"
+#include "wire/request.h"
+
+typedef struct sd_event sd_event;
+typedef struct sd_event_source sd_event_source;
+
+typedef enum JobPhase {
+        JOB_RUNNING,  /* our keeper: pidfd */
+        JOB_FOREIGN,  /* a keeper that an earlier drain started: its lock and result file are watched */
+        JOB_FOLLOWER, /* waits for the running job of the same key, to replay its answer */
+} JobPhase;
+
+typedef struct Job {
+        struct Job *next;
+        JobPhase phase;
+        Name name;
+        Str body;             /* the judged bytes; empty for a foreign job whose file is gone */
+        Request *request;     /* NULL for a foreign job */
+        Grant *grant;         /* NULL for foreign and followers */
+        Plan *plan;
+        VerbClass class;
+        char *verb, *arg;     /* the table's words, copied (a table may be renewed under a foreign job) */
+        char key[HASH_HEX_SIZE];
+        char fingerprint[HASH_HEX_SIZE];
+        bool ledgered;        /* ledger/begun/KEY is ours to end */
+        char *unit;           /* scope, or NULL */
+        char id[HASH_HEX_SIZE];
+        Run run;
+        sd_event_source *source;
+        int64_t began_ms;
+} Job;
+
+typedef struct Drain {
+        Config *config;
+        Spool spool;
+        int lock_fd;
+        Audit *audit;         /* NULL: it can't be written, nothing may start */
+        Ledger ledger;
+        bool ledger_ok;
+        Job *jobs;
+        sd_event *event;
+        bool watch;           /* endless linger */
+        bool dirty;           /* requests/ must be scanned */
+        bool stopping;        /* start nothing more */
+        bool restart;         /* load the configuration again */
+        bool waiting;         /* requests stand in line for a lane */
+        bool worked;          /* this activation did something */
+        uint64_t completed;   /* outcomes since start; the heartbeat moves with it */
+        uint64_t beat;        /* of the last heartbeat */
+        int64_t last_work_ms; /* boot clock */
+        int64_t pruned_ms;    /* boot clock; 0: not yet */
+} Drain;
+
+Job *job_free(Job *j);
+void job_freep(Job **j);
+size_t drain_running(const Drain *d, VerbClass class); /* followers don't count */
+Job *drain_find_name(const Drain *d, const char *name);
+Job *drain_find_key(const Drain *d, const char *key);  /* running or foreign */
+void drain_link(Drain *d, Job **take);
+Job *drain_unlink(Drain *d, Job *j);

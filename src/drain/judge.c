@@ -1,0 +1,124 @@
+#include "drain/judge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "drain/outcome.h"
+#include "drain/step.h"
+#include "record/rate.h"
+
+typedef struct JudgeFacts {
+        Drain *drain;
+        Job *job;
+} JudgeFacts;
+
+bool judge_paused(const Config *c) {
+        struct stat st;
+
+        return fstatat(c->state_fd, "paused", &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+/* Mutating requests and those with a key have a ledger entry; what the ledger can't tell refuses mutating verbs only. */
+static int judge_probe_replay(void *userdata, const Request *r, bool mutating, Reason *ret_reason,
+                              bool *ret_replay) {
+        const JudgeFacts *f = userdata;
+        LedgerEntry e = LEDGER_ENTRY_NULL;
+        bool same;
+        int x;
+
+        *ret_reason = REASON_NONE;
+        *ret_replay = false;
+        if (!mutating && !r->idempotency_key)
+                return 0;
+        if (!f->drain->ledger_ok) {
+                *ret_reason = mutating ? REASON_HOST_ERROR : REASON_NONE;
+                return 0;
+        }
+        x = ledger_find(&f->drain->ledger, f->job->key, &e);
+        if (x == LEDGER_E_ABSENT)
+                return 0;
+        if (x != 0) {
+                *ret_reason = mutating ? REASON_HOST_ERROR : REASON_NONE;
+                return x < 0 ? x : 0;
+        }
+        same = strcmp(e.fingerprint, f->job->fingerprint) == 0;
+        ledger_entry_done(&e);
+        *ret_reason = same ? REASON_NONE : REASON_KEY_CONFLICT;
+        *ret_replay = same;
+        return 0;
+}
+
+static int judge_probe_rate(void *userdata, VerbCall call, int64_t *ret_retry_sec) {
+        const JudgeFacts *f = userdata;
+        const Config *c = f->drain->config;
+        PolicyRate verb = policy_rate_verb(c->policy), total = policy_rate_total(c->policy);
+        PinRule rule = config_rule(c);
+        CLEANUP(str_freep) char *key = NULL;
+        int64_t retry_ms;
+        int r;
+
+        r = str_printf(&key, "%s%s%s", call.verb->name, call.arg ? "." : "", call.arg ? call.arg : "");
+        if (r < 0)
+                return r;
+        r = rate_take(c->state_fd, &rule, key,
+                      (RateLimit){ verb.count, (int64_t)verb.window_sec * 1000 },
+                      (RateLimit){ total.count, (int64_t)total.window_sec * 1000 }, clock_wall_ms(), &retry_ms);
+        if (r > 0)
+                return err_new(EBADMSG);
+        if (r < 0)
+                return r;
+        *ret_retry_sec = (retry_ms + 999) / 1000;
+        return 0;
+}
+
+static int judge_words(Job *j, const Verdict *v) {
+        int r = str_dup(v->call.verb->name, &j->verb);
+
+        if (r >= 0)
+                r = str_dup(v->call.arg, &j->arg);
+        j->class = v->call.verb->class;
+        return r;
+}
+
+int judge_request(Drain *d, Job *j, Verdict *ret) {
+        JudgeFacts f = { d, j };
+        Config *c = d->config;
+        GateFacts facts = {
+                .table = c->table,
+                .policy = c->policy,
+                .own_broken = c->own_trouble != NULL,
+                .now_ms = clock_wall_ms(),
+                .paused = judge_paused(c),
+                .source = GATE_AGENT,
+                .probes = { .userdata = &f, .replay = judge_probe_replay, .rate = judge_probe_rate },
+        };
+        int r;
+
+        ledger_key(j->request->idempotency_key, j->name.text, j->key);
+        request_fingerprint(j->request, j->fingerprint);
+        r = gates_judge(&facts, j->request, ret);
+        if (r < 0 || !ret->call.verb)
+                return r;
+        j->grant = ret->grant;
+        ret->grant = NULL;
+        r = judge_words(j, ret);
+        if (r < 0 || ret->reason != REASON_NONE || ret->replay || ret->call.verb->launch == VERB_SELF)
+                return r;
+        return plan_new(c->table, ret->call, &j->plan);
+}
+
+int judge_replay(Drain *d, Job *j) {
+        LedgerEntry e = LEDGER_ENTRY_NULL;
+        int r = ledger_find(&d->ledger, j->key, &e);
+
+        if (r > 0)
+                return err_new(EBADMSG);
+        if (r < 0)
+                return r;
+        r = step_deliver(d, &j->name, &e, true, &j->body);
+        ledger_entry_done(&e);
+        return r;
+}

@@ -1,0 +1,225 @@
+#include "drain/outcome.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+void outcome_done(Outcome *o) {
+        str_done(&o->message);
+        *o = OUTCOME_NULL;
+}
+
+/* The sentence of a reason when no gate has a better one. */
+static const char *outcome_sentence(Reason r) {
+        switch (r) {
+        case REASON_MALFORMED: return "the request is not what protocol version 1 asks for";
+        case REASON_NAME_MISMATCH: return "the file's name and its body disagree";
+        case REASON_UNKNOWN_KEY: return "the request has a key that version 1 does not know";
+        case REASON_HARD_DENIED: return "this verb is denied in code; no setting opens it";
+        case REASON_UNKNOWN_VERB: return "this bridge has no such verb";
+        case REASON_ARG_MISSING: return "this verb takes an argument";
+        case REASON_ARG_UNEXPECTED: return "this verb takes no argument";
+        case REASON_ARG_SHAPE: return "the argument is not of the form [a-z][a-z0-9_-]*";
+        case REASON_ARG_NOT_LISTED: return "the argument is not in this verb's list";
+        case REASON_EXPIRED: return "the request waited longer than its maximum age";
+        case REASON_FUTURE_DATED: return "the request is dated more than 60 s ahead of the host's clock";
+        case REASON_KEY_CONFLICT: return "this idempotency key belongs to another request";
+        case REASON_BAD_MAC: return "the request is not signed with this project's key";
+        case REASON_PAUSED: return "the operator has paused mutating verbs";
+        case REASON_POLICY: return "the operator's policy denies this verb";
+        case REASON_SCOPE: return "the verb needs a wider permission scope than is allowed here";
+        case REASON_RATE: return "the rate limit is reached";
+        case REASON_QUEUE_FULL: return "too many requests are waiting";
+        case REASON_INTEGRITY_MODIFIED: return "a guarded file differs from what is committed or sealed";
+        case REASON_INTEGRITY_UNSEALED: return "the guarded files are not sealed";
+        case REASON_INTEGRITY_ENV: return "an env file differs from what was sealed";
+        case REASON_INTEGRITY_ERROR: return "the integrity check could not be made";
+        case REASON_HOST_CONFIG: return "the host's configuration of this bridge does not hold";
+        case REASON_HOST_ERROR: return "the host could not record the run, so nothing was started";
+        case REASON_EXIT_NONZERO: return "the command failed";
+        case REASON_SIGNAL: return "the command was ended by a signal";
+        case REASON_TIMEOUT: return "the command ran into its deadline and was stopped";
+        case REASON_SPAWN: return "the command could not be started";
+        case REASON_CANCELLED: return "the run was cancelled";
+        case REASON_INTERRUPTED: return "the run was interrupted; whether it took effect is not known";
+        case REASON_NONE:
+        case REASON_COUNT: break;
+        }
+        return "";
+}
+
+static int outcome_say(Outcome *o, Reason reason, const char *sentence) {
+        o->reason = reason;
+        o->state = reason_state(reason);
+        str_clear(&o->message);
+        return str_adds(&o->message, sentence ? sentence : outcome_sentence(reason));
+}
+
+/* ` 'path'` in single quotes for a shell, whatever it holds. */
+static int outcome_quote(Str *s, const char *path) {
+        int r = str_addc(s, '\'');
+
+        for (; r >= 0 && *path; path++)
+                r = *path == '\'' ? str_adds(s, "'\\''") : str_addc(s, *path);
+        return r < 0 ? r : str_addc(s, '\'');
+}
+
+/* A file of the configuration, ready to open. */
+static int outcome_edit(Outcome *o, const Config *c, const char *file) {
+        CLEANUP(str_freep) char *path = NULL;
+        int r = str_printf(&path, "%s/%s", c->layout.config, file);
+
+        if (r < 0)
+                return r;
+        r = str_adds(&o->message, "\nvi ");
+        return r < 0 ? r : outcome_quote(&o->message, path);
+}
+
+static int outcome_host_config(const Config *c, const Verdict *v, Outcome *o) {
+        const char *file = c->policy ? "verbs.json" : "policy.conf";
+        const char *why = c->policy ? c->own_trouble : c->trouble;
+        int r;
+
+        if (v && v->call.verb && v->call.verb->missing)
+                return str_addf(&o->message, ": %s\nspoolgate install -s %s", v->call.verb->missing,
+                                c->layout.slug);
+        if (c->redact_trouble) {
+                file = "redact.conf";
+                why = c->redact_trouble;
+        }
+        r = why ? str_addf(&o->message, ": %s", why) : 0;
+        return r < 0 ? r : outcome_edit(o, c, file);
+}
+
+int outcome_refuse(const Config *c, Reason reason, const char *detail, Outcome *ret) {
+        CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
+        int r = outcome_say(&o, reason, detail);
+
+        if (r >= 0 && reason == REASON_HOST_CONFIG)
+                r = outcome_host_config(c, NULL, &o);
+        if (r < 0)
+                return r;
+        *ret = o;
+        o = OUTCOME_NULL;
+        return 0;
+}
+
+static int outcome_list_args(const Config *c, const Verdict *v, Outcome *o) {
+        const Strv *args = v->call.verb ? table_args(c->table, v->call.verb) : NULL;
+        int r = args && args->len > 0 ? str_adds(&o->message, ": one of") : 0;
+
+        for (size_t i = 0; r >= 0 && args && i < args->len && o->message.len < 1024; i++)
+                r = str_addf(&o->message, " %s", args->items[i]);
+        return r;
+}
+
+int outcome_of_verdict(const Config *c, const Verdict *v, Outcome *ret) {
+        CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
+        int r = outcome_say(&o, v->reason, NULL);
+
+        if (r < 0)
+                return r;
+        switch ((int)v->reason) {
+        case REASON_POLICY:
+                r = str_addf(&o.message, ": MODE_%s is not auto in policy.conf", v->call.verb->name);
+                if (r >= 0)
+                        r = outcome_edit(&o, c, "policy.conf");
+                break;
+        case REASON_RATE:
+                o.retry_after_sec = v->retry_after_sec;
+                r = str_addf(&o.message, "; try again in %lld s", (long long)v->retry_after_sec);
+                break;
+        case REASON_ARG_MISSING:
+        case REASON_ARG_NOT_LISTED: r = outcome_list_args(c, v, &o); break;
+        case REASON_UNKNOWN_VERB:
+                r = str_addf(&o.message, "\nspoolgate verbs -s %s", c->layout.slug);
+                break;
+        case REASON_HOST_CONFIG: r = outcome_host_config(c, v, &o); break;
+        default: break;
+        }
+        if (r < 0)
+                return r;
+        *ret = o;
+        o = OUTCOME_NULL;
+        return 0;
+}
+
+static const char *outcome_stage(const char *stage) {
+        static const struct {
+                const char *stage, *text;
+        } words[] = {
+                { "bus", "the user manager could not be reached\nsystemctl --user status" },
+                { "exists", "a scope of that name is there already" },
+                { "job", "the user manager refused the scope" },
+                { "job-timeout", "the user manager did not make the scope in time" },
+                { "place", "the run did not arrive in its scope" },
+                { "fork", "no process could be made" },
+        };
+
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+                if (str_eq(stage, words[i].stage))
+                        return words[i].text;
+        return NULL;
+}
+
+int outcome_of_result(const RunResult *r, const Grant *grant, Outcome *ret) {
+        CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
+        int e = 0;
+
+        switch (r->kind) {
+        case RESULT_EXIT:
+                if (r->code == 0) {
+                        o.state = STATE_DONE;
+                        e = str_adds(&o.message, "done");
+                        break;
+                }
+                e = outcome_say(&o, REASON_EXIT_NONZERO, NULL);
+                if (e >= 0)
+                        e = str_addf(&o.message, " with exit status %d", r->code);
+                break;
+        case RESULT_SIGNAL:
+                e = outcome_say(&o, REASON_SIGNAL, NULL);
+                if (e >= 0)
+                        e = str_addf(&o.message, " (SIG%s)", sigabbrev_np(r->code) ? sigabbrev_np(r->code) : "?");
+                break;
+        case RESULT_TIMEOUT:
+                e = outcome_say(&o, REASON_TIMEOUT, NULL);
+                if (e >= 0 && grant)
+                        e = str_addf(&o.message, " after %u s", grant_timeout_sec(grant));
+                break;
+        case RESULT_CANCELLED: e = outcome_say(&o, REASON_CANCELLED, NULL); break;
+        case RESULT_SPAWN:
+                e = outcome_say(&o, REASON_SPAWN, NULL);
+                if (e >= 0)
+                        e = str_addf(&o.message, ": %s", outcome_stage(r->spawn_stage) ? outcome_stage(r->spawn_stage)
+                                                                                     : strerror(r->code));
+                break;
+        }
+        if (e < 0)
+                return e;
+        *ret = o;
+        o = OUTCOME_NULL;
+        return 0;
+}
+
+int outcome_interrupted(const Config *c, const char *unit, Outcome *ret) {
+        CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
+        int r = outcome_say(&o, REASON_INTERRUPTED, NULL);
+
+        if (r >= 0 && unit)
+                r = str_addf(&o.message, " (scope %s is gone)", unit);
+        if (r >= 0)
+                r = str_addf(&o.message, "\nspoolgate audit -s %s", c->layout.slug);
+        if (r < 0)
+                return r;
+        *ret = o;
+        o = OUTCOME_NULL;
+        return 0;
+}
+
+void outcome_fill(const Outcome *o, Response *r) {
+        r->state = o->state;
+        r->reason = o->reason;
+        r->message = o->message.len > 0 ? o->message.data : NULL;
+        r->retry_after_sec = o->retry_after_sec;
+}

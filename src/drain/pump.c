@@ -1,0 +1,104 @@
+#include "drain/pump.h"
+
+#include "base/clock.h"
+#include "drain/step.h"
+#include "drain/tell.h"
+#include "spool/retire.h"
+#include "spool/scan.h"
+
+enum { PUMP_BATCH = 4096, PUMP_RETRY_SEC = 30 };
+
+typedef struct PumpLine { size_t read, mutating; } PumpLine;
+
+static int pump_queued(Drain *d, const Name *name, size_t ahead) {
+        CLEANUP(str_done) Str line = STR_NULL;
+        Response response = RESPONSE_NULL;
+        int r;
+
+        if (retire_has_response(&d->spool, name->text))
+                return 0;
+        response.request = name->text;
+        response.state = STATE_QUEUED;
+        response.verb = name->verb;
+        response.ahead = (int64_t)ahead;
+        r = response_format(&response, &line);
+        if (r < 0)
+                return r;
+        r = retire_acknowledge(&d->spool, name->text, line.data, line.len);
+        return r < 0 ? r : 0; /* blocked or newer: the final answer will be tried all the same */
+}
+
+int pump_acknowledge(Drain *d) {
+        CLEANUP(strv_done) Strv names = STRV_NULL;
+        PumpLine line = { 0, 0 };
+        bool more;
+        int r = scan_visible(d->spool.dirs[SPOOL_REQUESTS], PUMP_BATCH, &names, &more);
+
+        for (size_t i = 0; r >= 0 && i < names.len; i++) {
+                Name name;
+                if (name_parse(names.items[i], &name) != 0)
+                        continue;
+                switch (step_lane(d, &name)) {
+                case STEP_NOW: r = pump_queued(d, &name, 0); break;
+                case STEP_READ: r = pump_queued(d, &name, line.read++); break;
+                case STEP_MUTATING: r = pump_queued(d, &name, line.mutating++); break;
+                }
+        }
+        return r < 0 ? r : 0;
+}
+
+/* Waits in its lane's line, or is turned away from a full one. */
+static int pump_wait(Drain *d, const Name *name, size_t *line, size_t running) {
+        size_t depth = d->config->policy ? policy_queue_depth(d->config->policy) : 256;
+
+        if (*line >= depth)
+                return step_turn_away(d, name, REASON_QUEUE_FULL, PUMP_RETRY_SEC);
+        return pump_queued(d, name, running + (*line)++);
+}
+
+static int pump_entry(Drain *d, const char *entry, PumpLine *line) {
+        size_t lanes = d->config->policy ? policy_lanes_read(d->config->policy) : 1;
+        Name name;
+        size_t running;
+
+        if (name_parse(entry, &name) != 0)
+                return step_hostile(d, entry);
+        if (drain_find_name(d, entry)) { /* sent again while the first one is in hand: a replay, later */
+                line->mutating++;
+                return 0;
+        }
+        switch (step_lane(d, &name)) {
+        case STEP_NOW: return step_take(d, &name);
+        case STEP_READ:
+                running = drain_running(d, VERB_READONLY);
+                if (line->read == 0 && running < lanes)
+                        return step_take(d, &name);
+                return pump_wait(d, &name, &line->read, running);
+        case STEP_MUTATING: break;
+        }
+        running = drain_running(d, VERB_MUTATING);
+        if (line->mutating == 0 && running == 0)
+                return step_take(d, &name);
+        return pump_wait(d, &name, &line->mutating, running);
+}
+
+int pump_run(Drain *d) {
+        CLEANUP(strv_done) Strv names = STRV_NULL;
+        PumpLine line = { 0, 0 };
+        uint64_t before = d->completed;
+        bool more;
+        int r;
+
+        d->dirty = false;
+        r = scan_visible(d->spool.dirs[SPOOL_REQUESTS], PUMP_BATCH, &names, &more);
+        for (size_t i = 0; r >= 0 && i < names.len; i++)
+                r = pump_entry(d, names.items[i], &line);
+        if (r < 0)
+                return r;
+        d->waiting = line.read > 0 || line.mutating > 0;
+        /* more: what didn't fit into this pass; without progress it would only be read again */
+        d->dirty = more && d->completed != before;
+        if (d->beat != d->completed || names.len > 0)
+                return tell_heartbeat(d, line.read, line.mutating);
+        return 0;
+}

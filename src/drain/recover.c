@@ -1,0 +1,236 @@
+#include "drain/recover.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "drain/step.h"
+#include "drain/tell.h"
+#include "run/result.h"
+#include "spool/claim.h"
+#include "spool/quarantine.h"
+#include "spool/retire.h"
+#include "spool/scan.h"
+
+enum { RECOVER_MAX = 4096 };
+
+/* A job again from its ledger entry; what processing/ still holds goes to the archive with it. */
+static int recover_job(Drain *d, LedgerEntry *e, Job **ret) {
+        CLEANUP(job_freep) Job *j = calloc(1, sizeof(*j));
+        const Verb *v;
+        int r;
+
+        if (!j)
+                return err_new(ENOMEM);
+        j->run.pidfd = -EBADF;
+        j->phase = JOB_FOREIGN;
+        j->ledgered = true;
+        j->began_ms = e->began_ms;
+        if (name_parse(e->name, &j->name) != 0)
+                return err_new(EBADMSG);
+        v = table_find(d->config->table, e->verb);
+        j->class = v ? v->class : VERB_MUTATING;
+        memcpy(j->key, e->key, sizeof(j->key));
+        memcpy(j->id, e->key, sizeof(j->id));
+        memcpy(j->fingerprint, e->fingerprint, sizeof(j->fingerprint));
+        r = str_dup(e->verb, &j->verb);
+        if (r >= 0)
+                r = str_dup(e->arg, &j->arg);
+        if (r >= 0)
+                r = str_dup(e->unit, &j->unit);
+        if (r >= 0)
+                r = claim_read(&d->spool, j->name.text, REQUEST_MAX_BYTES, &j->body);
+        if (r < 0)
+                return r;
+        *ret = j;
+        j = NULL;
+        return 0;
+}
+
+static int recover_announce(Drain *d, const Job *j) {
+        Response response = RESPONSE_NULL;
+
+        response.state = STATE_RUNNING;
+        response.verb = j->verb;
+        response.arg = j->arg;
+        response.started_ms = j->began_ms;
+        return tell_response(d, &j->name, &response, false, NULL);
+}
+
+/* begun without ended: finished unheard, still running, or not known. */
+static int recover_begun(Drain *d, const char *key) {
+        LedgerEntry e = LEDGER_ENTRY_NULL;
+        Job *j = NULL, *linked;
+        bool running;
+        int r;
+
+        r = ledger_load_begun(&d->ledger, key, &e);
+        if (r == LEDGER_E_ABSENT)
+                return 0;
+        if (r > 0) { /* corrupt or newer: mutating verbs are refused until an operator looks */
+                d->ledger_ok = false;
+                return 0;
+        }
+        if (r < 0)
+                return r;
+        r = recover_job(d, &e, &j);
+        ledger_entry_done(&e);
+        if (r < 0)
+                return r;
+        r = result_running(d->config->run_fd, j->id, &running);
+        linked = j;
+        drain_link(d, &j);
+        if (r < 0)
+                return r;
+        return running ? recover_announce(d, linked) : step_finish(d, linked);
+}
+
+static int recover_all_begun(Drain *d) {
+        CLEANUP(strv_done) Strv keys = STRV_NULL;
+        int r = ledger_list_begun(&d->ledger, RECOVER_MAX, &keys);
+
+        for (size_t i = 0; r >= 0 && i < keys.len; i++) {
+                LedgerEntry e = LEDGER_ENTRY_NULL;
+                r = ledger_find(&d->ledger, keys.items[i], &e);
+                if (r == 0 && e.state == LEDGER_ENDED) { /* ended wins: the begun file is a leftover */
+                        r = ledger_forget(&d->ledger, keys.items[i]);
+                        r = r > 0 ? 0 : r;
+                } else if (r >= 0) {
+                        r = recover_begun(d, keys.items[i]);
+                }
+                ledger_entry_done(&e);
+        }
+        return r;
+}
+
+/* The ended entry that NAME itself began: its answer may not have been delivered. */
+static int recover_answered(Drain *d, const Name *name, const Str *body, bool *ret_done) {
+        CLEANUP(request_freep) Request *request = NULL;
+        LedgerEntry e = LEDGER_ENTRY_NULL;
+        char key[HASH_HEX_SIZE];
+        Reason reason;
+        const char *detail;
+        int r;
+
+        *ret_done = false;
+        if (request_parse(name, body->data ? body->data : "", body->len, &request, &reason, &detail) != 0)
+                return 0;
+        ledger_key(request->idempotency_key, name->text, key);
+        r = ledger_find(&d->ledger, key, &e);
+        if (r == 0 && e.state == LEDGER_ENDED && str_eq(e.name, name->text)) {
+                r = step_deliver(d, name, &e, false, body);
+                *ret_done = r >= 0;
+        }
+        ledger_entry_done(&e);
+        return r < 0 ? r : 0;
+}
+
+/* processing/ENTRY of an earlier drain. A file planted there gains nothing: it meets every gate. */
+static int recover_processing(Drain *d, const char *entry) {
+        CLEANUP(str_done) Str body = STR_NULL;
+        char kept[QUARANTINE_NAME_SIZE];
+        Name name;
+        bool done;
+        int r;
+
+        if (drain_find_name(d, entry))
+                return 0;
+        if (name_parse(entry, &name) == 0) {
+                r = claim_read(&d->spool, entry, REQUEST_MAX_BYTES, &body);
+                if (r < 0)
+                        return r;
+                if (r == 0 && d->ledger_ok) {
+                        r = recover_answered(d, &name, &body, &done);
+                        if (r < 0 || done)
+                                return r;
+                }
+                r = claim_return(&d->spool, entry);
+                if (r <= 0 || r == CLAIM_E_GONE)
+                        return r < 0 ? r : 0;
+        }
+        r = quarantine_take(&d->spool, SPOOL_PROCESSING, entry, clock_wall_ms(), kept);
+        if (r < 0)
+                return r;
+        r = tell_audit(d, &(TellEvent){ .event = "quarantined", .request = entry, .detail = "stood in processing/",
+                                        .duration_ms = -1, .counted = true }, JOURNAL_QUARANTINED);
+        return r == -ENOMEM ? r : 0;
+}
+
+static int recover_all_processing(Drain *d) {
+        CLEANUP(strv_done) Strv names = STRV_NULL;
+        bool more;
+        int r = scan_visible(d->spool.dirs[SPOOL_PROCESSING], RECOVER_MAX, &names, &more);
+
+        for (size_t i = 0; r >= 0 && i < names.len; i++)
+                r = recover_processing(d, names.items[i]);
+        return r;
+}
+
+/* STATE/run/ID whose ledger entry has ended: the crash came between ledger and tidying. Others were read-only runs. */
+static int recover_result(Drain *d, const char *id) {
+        CLEANUP(str_done) Str none = STR_NULL;
+        LedgerEntry e = LEDGER_ENTRY_NULL;
+        Name name;
+        int r = 0;
+
+        for (const Job *j = d->jobs; j; j = j->next)
+                if (str_eq(j->id, id))
+                        return 0;
+        if (hash_is_hex(id, 64)) {
+                r = ledger_find(&d->ledger, id, &e);
+                if (r == 0 && e.state == LEDGER_ENDED && name_parse(e.name, &name) == 0)
+                        r = retire_respond(&d->spool, name.text, e.response.data, e.response.len, true);
+                ledger_entry_done(&e);
+        } else {
+                r = result_cancel(d->config->run_fd, id);
+        }
+        if (r < 0)
+                return r;
+        return result_forget(d->config->run_fd, id);
+}
+
+static int recover_all_results(Drain *d) {
+        CLEANUP(strv_done) Strv ids = STRV_NULL;
+        int r = result_list(d->config->run_fd, RECOVER_MAX, &ids);
+
+        for (size_t i = 0; r >= 0 && i < ids.len; i++)
+                r = recover_result(d, ids.items[i]);
+        return r;
+}
+
+int recover_run(Drain *d) {
+        int r = d->ledger_ok ? recover_all_begun(d) : 0;
+
+        if (r >= 0)
+                r = recover_all_processing(d);
+        if (r >= 0 && d->ledger_ok)
+                r = recover_all_results(d);
+        return r < 0 ? r : 0;
+}
+
+int recover_poll(Drain *d, bool *ret_left) {
+        *ret_left = false;
+        for (Job *j = d->jobs, *next; j; j = next) {
+                bool running;
+                int r;
+
+                next = j->next;
+                if (j->phase != JOB_FOREIGN)
+                        continue;
+                r = result_running(d->config->run_fd, j->id, &running);
+                if (r < 0)
+                        return r;
+                if (running) {
+                        *ret_left = true;
+                        continue;
+                }
+                r = step_finish(d, j);
+                if (r < 0)
+                        return r;
+                d->dirty = true;
+                next = d->jobs; /* followers may have left the list */
+        }
+        return 0;
+}

@@ -1,0 +1,35 @@
+/* drain/tell.h - what a drain lets others know: audit lines with their journal copies, responses, diagnostics */
+#pragma once
+#include "base/err.h"
+#include "drain/drain.h"
+#include "drain/outcome.h"
+#include "record/journal.h"
+#include "wire/response.h"
+
+typedef struct TellEvent {
+        const char *event;     /* "start" "end" "refused" "replayed" "planned" "quarantined" "summed" */
+        const char *request;   /* raw bytes of the entry's name; escaped on the way */
+        const char *verb, *arg;
+        const char *gate;
+        const char *detail;    /* fixed words */
+        const char *argv;      /* start: plan_format */
+        const char *key;       /* ledger key, or NULL */
+        const char *unit;
+        bool has_state;
+        State state;
+        Reason reason;
+        bool has_exit;
+        int exit;
+        int64_t duration_ms;   /* < 0: left out */
+        bool counted;          /* nothing runs by it: it falls under AUDIT_REFUSALS */
+        bool sync;
+} TellEvent;
+#define TELL_EVENT_NULL ((TellEvent){ .duration_ms = -1 })
+
+/* Appends the line, then sends the journal's copy. -errno: it isn't on record. */
+MUST_CHECK int tell_audit(Drain *d, const TellEvent *e, JournalKind kind);
+/* responses/NAME; ret_line (optional) gets the bytes. An undeliverable response is no error. */
+MUST_CHECK int tell_response(Drain *d, const Name *name, Response *r, bool sync, Str *ret_line);
+/* diagnostics/: capabilities.json once, heartbeat.json when something moved. Best effort. */
+MUST_CHECK int tell_capabilities(Drain *d);
+MUST_CHECK int tell_heartbeat(Drain *d, size_t waiting_read, size_t waiting_mutating);
