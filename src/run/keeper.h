@@ -28,5 +28,7 @@ typedef struct RunSpec {
 } RunSpec;
 
 typedef struct Run { pid_t pid; int pidfd; } Run;
-/* Forks the keeper. The caller then closes its lock_fd and log_fd, watches pidfd, reaps pid by waitid(P_PIDFD), and reads ID.result. */
+/* Forks the keeper. The caller then closes its lock_fd and log_fd, watches pidfd, reaps pid by waitid(P_PIDFD), and reads ID.result.
+ * The three fds must be above 2, timeout_sec above 0: -EINVAL. -errno: nothing was run. The keeper exits 0 when its result is
+ * stored, 1 when it could not store it; SIGTERM, SIGINT and SIGHUP cancel. It never blocks the caller. */
 MUST_CHECK int keeper_start(const RunSpec *spec, Run *ret);
