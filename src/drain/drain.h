@@ -61,10 +61,11 @@ typedef struct Drain {
         bool dirty;           /* requests/ must be scanned */
         bool stopping;        /* start nothing more */
         bool restart;         /* load the configuration again */
-        bool waiting;         /* requests stand in line for a lane */
+        size_t waiting_read, waiting_mutating; /* in line for a lane */
         bool worked;          /* this activation did something */
         uint64_t completed;   /* outcomes since start; the heartbeat moves with it */
-        uint64_t beat;        /* of the last heartbeat */
+        uint64_t beat;        /* completed, at the last heartbeat */
+        int64_t beat_ms;      /* boot clock of it */
         int64_t last_work_ms; /* boot clock */
         int64_t pruned_ms;    /* boot clock; 0: not yet */
 } Drain;

@@ -26,6 +26,7 @@ enum {
         LOOP_PACE_MS = 1000,         /* woken for nothing or unable to clear: never faster than this */
         LOOP_FOREIGN_MS = 200,       /* how often a keeper of an earlier drain is looked at */
         LOOP_EXTEND_MS = 20 * 1000,  /* how often the unit's start timeout is pushed back */
+        LOOP_BEAT_MS = 5 * 1000,     /* how often the heartbeat moves while something runs */
         LOOP_PRUNE_MS = 600 * 1000,
         LOOP_PRUNE_BUDGET = 2000,
 };
@@ -180,6 +181,15 @@ static int loop_pass(Drain *d) {
         return r;
 }
 
+/* A long run is no stopped queue: waiting clients look at the heartbeat. */
+static int loop_beat(Drain *d) {
+        if (!loop_has_jobs(d, JOB_RUNNING) && !loop_has_jobs(d, JOB_FOREIGN))
+                return 0;
+        if (clock_mono_ms() - d->beat_ms < LOOP_BEAT_MS)
+                return 0;
+        return tell_heartbeat(d);
+}
+
 static int loop_run(Drain *d) {
         int64_t extended_ms = 0, wait;
         int r;
@@ -191,7 +201,8 @@ static int loop_run(Drain *d) {
                 if (r < 0)
                         return r;
                 loop_notify(d, &extended_ms);
-                if (!d->jobs && !d->dirty)
+                r = loop_beat(d);
+                if (r >= 0 && !d->jobs && !d->dirty)
                         r = loop_prune(d);
                 wait = loop_wait_ms(d);
                 if (r < 0 || wait < 0)

@@ -95,10 +95,11 @@ int pump_run(Drain *d) {
                 r = pump_entry(d, names.items[i], &line);
         if (r < 0)
                 return r;
-        d->waiting = line.read > 0 || line.mutating > 0;
+        d->waiting_read = line.read;
+        d->waiting_mutating = line.mutating;
         /* more: what didn't fit into this pass; without progress it would only be read again */
         d->dirty = more && d->completed != before;
         if (d->beat != d->completed || names.len > 0)
-                return tell_heartbeat(d, line.read, line.mutating);
+                return tell_heartbeat(d);
         return 0;
 }

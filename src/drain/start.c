@@ -144,9 +144,9 @@ int start_run(Drain *d, Job **j) {
         if (retire_open_log(&d->spool, (*j)->name.text, &log_fd) != 0)
                 return START_E_RECORD;
         r = start_record(d, *j);
-        if (r != 0) {
-                (void)result_forget(c->run_fd, (*j)->id); /* nothing runs: the lock file says nothing */
-                return r;
+        if (r != 0) { /* nothing runs: the lock file says nothing */
+                int x = result_forget(c->run_fd, (*j)->id);
+                return x < 0 ? x : r;
         }
         r = start_announce(d, *j, log);
         if (r < 0)

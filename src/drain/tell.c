@@ -266,7 +266,7 @@ static int tell_running(const Drain *d, Record *r) {
         return x;
 }
 
-int tell_heartbeat(Drain *d, size_t waiting_read, size_t waiting_mutating) {
+int tell_heartbeat(Drain *d) {
         CLEANUP(record_freep) Record *r = NULL;
         char now[CLOCK_TEXT_SIZE];
         int x = record_new(&r);
@@ -279,13 +279,14 @@ int tell_heartbeat(Drain *d, size_t waiting_read, size_t waiting_mutating) {
         if (x >= 0)
                 x = record_put_int(r, "completed", (int64_t)d->completed);
         if (x >= 0)
-                x = record_put_int(r, "waiting_read_only", (int64_t)waiting_read);
+                x = record_put_int(r, "waiting_read_only", (int64_t)d->waiting_read);
         if (x >= 0)
-                x = record_put_int(r, "waiting_mutating", (int64_t)waiting_mutating);
+                x = record_put_int(r, "waiting_mutating", (int64_t)d->waiting_mutating);
         if (x >= 0)
                 x = tell_running(d, r);
         if (x < 0)
                 return x;
         d->beat = d->completed;
+        d->beat_ms = clock_mono_ms();
         return tell_diagnostic(d, "heartbeat.json", r);
 }

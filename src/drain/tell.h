@@ -32,4 +32,4 @@ MUST_CHECK int tell_audit(Drain *d, const TellEvent *e, JournalKind kind);
 MUST_CHECK int tell_response(Drain *d, const Name *name, Response *r, bool sync, Str *ret_line);
 /* diagnostics/: capabilities.json once, heartbeat.json when something moved. Best effort. */
 MUST_CHECK int tell_capabilities(Drain *d);
-MUST_CHECK int tell_heartbeat(Drain *d, size_t waiting_read, size_t waiting_mutating);
+MUST_CHECK int tell_heartbeat(Drain *d);
