@@ -14,7 +14,7 @@ typedef struct Audit Audit;
 enum { AUDIT_LINE_MAX = 4096, AUDIT_ROTATE_BYTES = 8 * 1024 * 1024, AUDIT_ROTATE_KEEP = 16 };
 enum { AUDIT_E_TOO_LONG = 1, AUDIT_E_RULE /* owner, mode, type: see audit_open's ret_pin */, AUDIT_E_BODY };
 
-/* Opens or creates the log, repairs a torn last line (a gap record says how many bytes were cut), finds seq and the last hash.
+/* Opens or creates the log, repairs a torn last line (a gap record says how many bytes were cut and their SHA-256), finds seq and the last hash.
  * Under the drain's lock; the operator's commands take the same lock. */
 MUST_CHECK int audit_open(int state_fd, const PinRule *rule, Audit **ret, int *ret_pin);
 Audit *audit_free(Audit *a);
@@ -31,6 +31,7 @@ MUST_CHECK int audit_refusal(Audit *a, uint32_t count, int64_t window_ms, int64_
 
 typedef struct AuditBreak { uint64_t seq; char file[32]; uint64_t line; char what[96]; } AuditBreak;
 enum { AUDIT_E_BROKEN = 16 };
-/* Walks every file oldest first. each (optional) gets every good line; AUDIT_E_BROKEN with the first broken record. */
+/* Walks every file oldest first. each (optional) gets every good line, and what it gives other than 0 is passed up. AUDIT_E_BROKEN with the first record that doesn't fit;
+ * AUDIT_E_RULE with the file. The first line has seq 1 and prev 000..., unless older files were rotated away (16 of them stand, or 15 after a crash). */
 typedef int (*AuditEach)(void *userdata, const char *line, size_t len, const char *hash);
 MUST_CHECK int audit_verify(int state_fd, const PinRule *rule, AuditEach each, void *userdata, AuditBreak *ret_break, uint64_t *ret_lines);

@@ -1,5 +1,6 @@
 /* spool/spool.h - the spool's directories, pinned by descriptor until exit */
 #pragma once
+#include <errno.h>
 #include <stdbool.h>
 #include "base/err.h"
 #include "fs/pin.h"

@@ -1,0 +1,103 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "record/refusals.h"
+
+/* "START WRITTEN LEFTOUT\n", each 20 digits: always the same length, so that one write covers it. */
+enum { REFUSALS_DIGITS = 20, REFUSALS_SIZE = 3 * (REFUSALS_DIGITS + 1) };
+
+static bool refusals_parse(char text[REFUSALS_SIZE + 1], Refusals *c) {
+        unsigned long long n[3];
+
+        for (size_t i = 0; i < 3; i++) {
+                char *number = text + i * (REFUSALS_DIGITS + 1);
+
+                if (number[REFUSALS_DIGITS] != (i < 2 ? ' ' : '\n'))
+                        return false;
+                number[REFUSALS_DIGITS] = '\0';
+                if (!str_parse_uint(number, i == 0 ? INT64_MAX : UINT64_MAX, &n[i]))
+                        return false;
+        }
+        c->start_ms = (int64_t)n[0];
+        c->written = n[1];
+        c->left_out = n[2];
+        return true;
+}
+
+int refusals_open(int state_fd, const PinRule *rule, Refusals *ret) {
+        CLEANUP(fd_closep) int dirfd = -EBADF;
+        CLEANUP(fd_closep) int fd = -EBADF;
+        char text[REFUSALS_SIZE + 1] = "";
+        Refusals c = REFUSALS_NULL;
+        ssize_t n;
+        int r;
+
+        r = pin_make_dir_at(state_fd, "rate", 0700, rule, &dirfd);
+        if (r == 0)
+                r = pin_append_at(dirfd, "refusals", 0600, rule, &fd);
+        if (r != 0)
+                return r > 0 ? err_new(EPERM) : r; /* a host-only file */
+        if (fcntl(fd, F_SETFL, O_RDWR) < 0) /* written over in place: no O_APPEND */
+                return err_new(errno);
+        do
+                n = pread(fd, text, REFUSALS_SIZE, 0);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return err_new(errno);
+        (void)(n == REFUSALS_SIZE && refusals_parse(text, &c)); /* else: nothing was counted yet */
+        c.fd = fd_take(&fd);
+        *ret = c;
+        return 0;
+}
+
+void refusals_close(Refusals *c) {
+        c->fd = fd_close(c->fd);
+}
+
+static int refusals_store(const Refusals *c) {
+        char text[REFUSALS_SIZE + 1];
+        ssize_t n;
+
+        (void)snprintf(text, sizeof(text), "%020lld %020llu %020llu\n", (long long)c->start_ms,
+                       (unsigned long long)c->written, (unsigned long long)c->left_out);
+        do
+                n = pwrite(c->fd, text, REFUSALS_SIZE, 0);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return err_new(errno);
+        return n == REFUSALS_SIZE ? 0 : err_new(ENOSPC);
+}
+
+int refusals_count(Refusals *c, uint32_t count, int64_t window_ms, int64_t now_ms, bool *ret_write,
+                   uint64_t *ret_summed) {
+        Refusals next = *c;
+        uint64_t summed = 0;
+        bool written;
+        int r;
+
+        if (now_ms < 0)
+                return err_new(EINVAL);
+        if (now_ms < next.start_ms)
+                next.start_ms = now_ms; /* the clock went back: the window goes on, it isn't new */
+        if (now_ms - next.start_ms >= window_ms) {
+                summed = next.left_out;
+                next = (Refusals){.fd = c->fd, .start_ms = now_ms};
+        }
+        written = next.written < count;
+        if (written)
+                next.written++;
+        else
+                next.left_out++;
+        r = refusals_store(&next);
+        if (r != 0)
+                return r;
+        *c = next;
+        *ret_write = written;
+        *ret_summed = summed;
+        return 0;
+}
