@@ -115,7 +115,7 @@ static inline void scratch_file(int at, const char *name, const char *text) {
         CLEANUP(fd_closep) int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 
         ck_assert_int_ge(fd, 0);
-        ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+        ck_assert_int_eq(pwrite(fd, text, strlen(text), 0), (ssize_t)strlen(text));
 }
 
 static inline void scratch_dir(int at, const char *name) {
