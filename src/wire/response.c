@@ -290,7 +290,7 @@ static bool response_take_output(const json_t *root, Response *p) {
 }
 
 static bool response_take(const json_t *root, Response *p) {
-        enum { RESPONSE_KEYS = 20 };
+        enum { RESPONSE_KEYS = 19 };
 
         *p = RESPONSE_NULL;
         return json_is_object(root) && json_object_size(root) == RESPONSE_KEYS &&
