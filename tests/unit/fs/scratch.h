@@ -103,10 +103,31 @@ static inline void scratch_drop_root(void) {
         ck_assert_int_eq(setresuid(65534, 65534, 65534), 0);
 }
 
-/* Mounts of our own, as root or in a user namespace (where every owner reads as the overflow uid).
- */
+static inline bool scratch_tell(const char *path, const char *text) {
+        CLEANUP(fd_closep) int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+        return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+}
+
+/* In a new user namespace: we stay who we were, so that owners still read as they are. */
+static inline bool scratch_map(uid_t uid, gid_t gid) {
+        char users[32], groups[32];
+
+        (void)snprintf(users, sizeof(users), "%u %u 1", uid, uid);
+        (void)snprintf(groups, sizeof(groups), "%u %u 1", gid, gid);
+        return scratch_tell("/proc/self/uid_map", users) &&
+               scratch_tell("/proc/self/setgroups", "deny") &&
+               scratch_tell("/proc/self/gid_map", groups);
+}
+
+/* Mounts of our own, as root or in a user namespace. */
 static inline bool scratch_can_mount(void) {
-        if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) < 0)
+        uid_t uid = geteuid();
+        gid_t gid = getegid();
+
+        if (unshare(uid == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) < 0)
+                return false;
+        if (uid != 0 && !scratch_map(uid, gid))
                 return false;
         return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
