@@ -16,5 +16,6 @@
 #define err_new(errno_value) err_born((errno_value), __FILE__, __LINE__)
 int err_born(int errno_value, const char *file, int line);
 
-/* "file:line: text" of the last err_new() of this process, "" when there was none. Static memory. */
+/* "file:line: text" of the last err_new() of this process, "" when there was none. Static memory.
+ */
 const char *err_last(void);

@@ -11,7 +11,8 @@ enum { IO_E_TOO_BIG = 1, IO_E_CHANGED };
 MUST_CHECK int io_write_all(int fd, const void *bytes, size_t len);
 
 /* Reads at most max bytes from the current offset to the end into *ret (replaced; owned by the
- * caller; NUL-terminated). More than max bytes: IO_E_TOO_BIG. Reads max + 1 bytes at the most, never mmaps. */
+ * caller; NUL-terminated). More than max bytes: IO_E_TOO_BIG. Reads max + 1 bytes at the most,
+ * never mmaps. */
 MUST_CHECK int io_read_all(int fd, size_t max, Str *ret);
 
 /* Whole file behind an open regular fd from offset 0 (pread, so that a shared offset is harmless):

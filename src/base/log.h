@@ -5,7 +5,12 @@
 #pragma once
 #include "base/err.h"
 
-typedef enum LogLevel { LOG_LEVEL_ERR = 3, LOG_LEVEL_WARNING = 4, LOG_LEVEL_NOTICE = 5, LOG_LEVEL_INFO = 6 } LogLevel;
+typedef enum LogLevel {
+        LOG_LEVEL_ERR = 3,
+        LOG_LEVEL_WARNING = 4,
+        LOG_LEVEL_NOTICE = 5,
+        LOG_LEVEL_INFO = 6
+} LogLevel;
 
 /* "PROGRAM: " stands before each line; static memory. */
 void log_open(const char *program);

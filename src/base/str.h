@@ -12,7 +12,7 @@ typedef struct Str {
 } Str;
 #define STR_NULL ((Str){0})
 
-void str_done(Str *s); /* frees; s is reusable; also for CLEANUP */
+void str_done(Str *s);  /* frees; s is reusable; also for CLEANUP */
 void str_clear(Str *s); /* len = 0, memory kept */
 MUST_CHECK int str_reserve(Str *s, size_t more);
 MUST_CHECK int str_add(Str *s, const void *bytes, size_t len);
@@ -20,9 +20,10 @@ MUST_CHECK int str_adds(Str *s, const char *text);
 MUST_CHECK int str_addc(Str *s, char c);
 MUST_CHECK int str_addf(Str *s, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Appends bytes for a terminal, a log or a JSON string: printable ASCII and well-formed UTF-8 of
- * printable code points as they are; '\n' and '\t' too when keep_lines; every other byte (C0, DEL, C1, bidi
- * and other format characters, blanks that nobody sees, U+2028-2029, noncharacters, surrogates, bad UTF-8) as \xNN for
- * each of its bytes. A backslash stays as it is. The result is always valid UTF-8. */
+ * printable code points as they are; '\n' and '\t' too when keep_lines; every other byte (C0, DEL,
+ * C1, bidi and other format characters, blanks that nobody sees, U+2028-2029, noncharacters,
+ * surrogates, bad UTF-8) as \xNN for each of its bytes. A backslash stays as it is. The result is
+ * always valid UTF-8. */
 MUST_CHECK int str_add_escaped(Str *s, const void *bytes, size_t len, bool keep_lines);
 /* Gives the buffer away ("" allocated when empty); -ENOMEM. */
 MUST_CHECK int str_take(Str *s, char **ret);
@@ -43,8 +44,8 @@ typedef struct Strv { /* items[len] is NULL whenever items is set */
 #define STRV_NULL ((Strv){0})
 
 void strv_done(Strv *v);
-MUST_CHECK int strv_add(Strv *v, const char *s);     /* copies */
-MUST_CHECK int strv_add_take(Strv *v, char **s);     /* takes *s on 0 */
+MUST_CHECK int strv_add(Strv *v, const char *s); /* copies */
+MUST_CHECK int strv_add_take(Strv *v, char **s); /* takes *s on 0 */
 MUST_CHECK int strv_copy(const Strv *v, Strv *ret);
 /* The item of v equal to s (v's own memory), else NULL. */
 const char *strv_find(const Strv *v, const char *s);

@@ -1,7 +1,7 @@
 /* fs/layout.h - where a project's host files are (design: "Where things are")
  *
- * From $HOME, $XDG_CONFIG_HOME, $XDG_STATE_HOME (XDG base directory specification: relative values are
- * ignored; unset is ~/.config, ~/.local/state). */
+ * From $HOME, $XDG_CONFIG_HOME, $XDG_STATE_HOME (XDG base directory specification: relative values
+ * are ignored; unset is ~/.config, ~/.local/state). */
 #pragma once
 #include <stdbool.h>
 #include "base/err.h"

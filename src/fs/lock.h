@@ -7,8 +7,9 @@
 
 enum { LOCK_E_BUSY = 1 };
 
-/* Creates name (0600) below dirfd when absent, and takes LOCK_EX | LOCK_NB. The fd is O_CLOEXEC; the
- * lock ends with it. LOCK_E_BUSY: somebody holds it. */
+/* Creates name (0600) below dirfd when absent, and takes LOCK_EX | LOCK_NB. The fd is O_CLOEXEC;
+ * the lock ends with it. LOCK_E_BUSY: somebody holds it. */
 MUST_CHECK int lock_take(int dirfd, const char *name, int *ret_fd);
-/* true when somebody holds name's lock; false when nobody does or there is no such file. Takes nothing. */
+/* true when somebody holds name's lock; false when nobody does or there is no such file. Takes
+ * nothing. */
 MUST_CHECK int lock_held(int dirfd, const char *name, bool *ret_held);
