@@ -1,0 +1,6 @@
+/* operator/commands.h - one function a command; each in the file of its name */
+#pragma once
+
+int install_command(int argc, char **argv);
+int uninstall_command(int argc, char **argv);
+int verbs_command(int argc, char **argv);
