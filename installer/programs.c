@@ -55,8 +55,6 @@ static int programs_dirs(ProgramsKind kind, Strv *dirs) {
         r = programs_here(&here);
         if (r == 0 && kind == PROGRAMS_BINARY)
                 r = strv_add(dirs, here);
-        if (r == 0 && kind == PROGRAMS_BINARY && programs_built(here))
-                r = programs_add(dirs, here, "../src");
         if (r == 0 && places[kind].source && programs_built(here))
                 r = programs_add(dirs, SPOOLGATE_SOURCE_DIR, places[kind].source);
         if (r == 0)

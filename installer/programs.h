@@ -8,7 +8,7 @@ enum { PROGRAMS_E_ABSENT = 1, PROGRAMS_E_UNREADABLE };
 enum { PROGRAMS_MAX_BYTES = 256 * 1024 * 1024 };
 
 typedef enum ProgramsKind {
-        PROGRAMS_BINARY, /* beside /proc/self/exe, in ../src and ../libexec/spoolgate from there, LIBEXECDIR/spoolgate */
+        PROGRAMS_BINARY, /* beside /proc/self/exe (the build tree too), ../libexec/spoolgate from there, LIBEXECDIR/spoolgate */
         PROGRAMS_AGENT,  /* what the agent runs: src/agent of the source tree, ../share/spoolgate, DATADIR/spoolgate */
         PROGRAMS_UNITS,  /* templates: units/ of the source tree, ../share/spoolgate/units, the unitdir option's */
         PROGRAMS_POLICY, /* templates: policy/ of the source tree, ../share/spoolgate/policy, the policydir option's */

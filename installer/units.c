@@ -1,3 +1,4 @@
+#include <stdbool.h>
 #include <string.h>
 
 #include "installer/units.h"
@@ -49,15 +50,16 @@ static int units_escape(const char *value, const char *backslashed, Str *out) {
 static int units_put(const UnitsFill *f, const char *key, size_t len, Str *out, Str *why) {
         const struct {
                 const char *key, *value, *backslashed;
+                bool runs;
         } fields[] = {
-                {"SLUG", f->slug, ""},
-                {"REQUESTS", f->requests, ""}, /* no quotes there: DirectoryNotEmpty= takes the whole line as it is */
-                {"DRAIN", f->drain, "\"\\"},
-                {"PATH", f->path, "\"\\"},
-                {"CONFIG_HOME", f->config_home, "\"\\"},
-                {"STATE_HOME", f->state_home, "\"\\"},
-                {"SYSTEMCTL", f->systemctl, "\"\\"},
-                {"SLEEP", f->sleep, "\"\\"},
+                {"SLUG", f->slug, "", false},
+                {"REQUESTS", f->requests, "", false}, /* no quotes there: DirectoryNotEmpty= takes the whole line as it is */
+                {"DRAIN", f->drain, "", true},
+                {"PATH", f->path, "\"\\", false},
+                {"CONFIG_HOME", f->config_home, "\"\\", false},
+                {"STATE_HOME", f->state_home, "\"\\", false},
+                {"SYSTEMCTL", f->systemctl, "", true},
+                {"SLEEP", f->sleep, "", true},
         };
 
         for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
@@ -66,6 +68,8 @@ static int units_put(const UnitsFill *f, const char *key, size_t len, Str *out, 
                 if (strlen(fields[i].key) != len || memcmp(fields[i].key, key, len) != 0)
                         continue;
                 r = units_check(key, len, fields[i].value, why);
+                if (r == 0 && fields[i].runs && strpbrk(fields[i].value, "\"'\\"))
+                        return units_refused(str_addf(why, "systemd runs no program with a quote or a backslash in its path: %s", fields[i].value));
                 return r != 0 ? r : units_escape(fields[i].value, fields[i].backslashed, out);
         }
         return units_refused(str_addf(why, "@%.*s@ is no word of a unit template", (int)len, key));

@@ -22,5 +22,6 @@ typedef struct UnitsFill { /* all set; paths absolute, free of control character
 const char *units_suffix(size_t i);
 MUST_CHECK int units_template_name(size_t i, char **ret);              /* spoolgate.SUFFIX.in */
 MUST_CHECK int units_name(const char *slug, size_t i, char **ret);    /* spoolgate-SLUG.SUFFIX */
-/* UNITS_E_INVALID, with why: a control character or bad UTF-8 in a value, an @WORD@ that is none of ours. */
+/* UNITS_E_INVALID, with why: a control character or bad UTF-8 in a value, a quote or a backslash in a
+ * program's path (systemd refuses those), an @WORD@ that is none of ours. */
 MUST_CHECK int units_fill(const char *text, const UnitsFill *fill, char **ret, Str *why);
