@@ -29,6 +29,7 @@ enum {
         KEEPER_KILL_MS = 2000, /* KILL rounds; what stands then is in the kernel, or forks faster
                                   than we look */
         KEEPER_TERM_LOOKS = 8,
+        KEEPER_STRIKES = 256, /* quick ones in one KILL round */
 };
 
 typedef enum KeeperPhase {
@@ -134,6 +135,7 @@ static void keeper_reap(Keeper *k) {
 
                 if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) < 0 || info.si_pid == 0)
                         return;
+                k->looks_none = 0; /* it may have forked just before, unseen */
                 if (info.si_pid != k->child)
                         continue;
                 k->child = -1;
@@ -183,6 +185,8 @@ static void keeper_end(Keeper *k, ResultKind kind) {
 static void keeper_kill_round(Keeper *k) {
         CLEANUP(kin_done) KinList list = KIN_LIST_NULL;
 
+        for (int i = 0; i < KEEPER_STRIKES && kin_kill_children() > 0; i++)
+                keeper_reap(k);
         k->left_over = keeper_look(k, &list);
         for (size_t i = 0; i < list.len; i++)
                 kin_signal(&list.items[i], SIGKILL);

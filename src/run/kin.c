@@ -280,6 +280,32 @@ void kin_signal(const Kin *k, int sig) {
                                         0); /* gone, or not ours: the next look says */
 }
 
+static bool kin_kill_child(int proc_fd, const char *own, pid_t pid) {
+        CLEANUP(str_freep) char *cgroup = NULL;
+
+        return kin_cgroup_at(proc_fd, pid, &cgroup) == 0 && kin_same_cgroup(own, cgroup) &&
+               kill(pid, SIGKILL) == 0;
+}
+
+size_t kin_kill_children(void) {
+        CLEANUP(fd_closep) int proc_fd = -EBADF;
+        CLEANUP(str_freep) char *own = NULL, *name = NULL;
+        CLEANUP(str_done) Str text = STR_NULL;
+        unsigned long long pid;
+        size_t n = 0;
+
+        if (kin_open_proc(&proc_fd) < 0 || kin_cgroup_at(proc_fd, getpid(), &own) != 0 ||
+            str_printf(&name, "task/%d/children", getpid()) < 0 ||
+            kin_read(proc_fd, getpid(), name, &text) != 0)
+                return 0;
+        for (const char *at = text.data; at && kin_word(at, 0, INT32_MAX, &pid) && pid > 1;) {
+                n += kin_kill_child(proc_fd, own, (pid_t)pid);
+                at = strchr(at, ' ');
+                at = at ? at + 1 : NULL;
+        }
+        return n;
+}
+
 void kin_kill_own_cgroup(void) {
         CLEANUP(str_freep) char *own = NULL, *path = NULL;
         CLEANUP(fd_closep) int dir = -EBADF, fd = -EBADF;

@@ -25,6 +25,9 @@ bool kin_has(const KinList *l, const Kin *k);
 MUST_CHECK int kin_add(KinList *l, const Kin *k);
 /* Through a pidfd whose start time is compared again, so that a reused pid is never hit. Gone already: nothing. */
 void kin_signal(const Kin *k, int sig);
+/* KILL to each direct child at once, how many: what forks and ends faster than /proc can be looked through becomes a child of the
+ * keeper at each hop. The caller is the only one that reaps, so no pid is reused meanwhile. 0 also without CONFIG_PROC_CHILDREN. */
+size_t kin_kill_children(void);
 
 enum { KIN_E_GONE = 1 };
 /* The cgroup2 path of a process ("/user.slice/..."), else its name=systemd path, else "". Owned by the caller. */
