@@ -2,7 +2,7 @@
 
 /* A value which hides nothing: our own marker, stars, a variable, a placeholder, a digest, null and its kin. */
 #define SKIP \
-        "(?!\\[redacted:|(?:\\S{0,128}@)?sha(?:1|224|256|384|512)[:-]|(?:\\*{3,}|\\$\\{[^}\\s]*\\}|\\$[A-Za-z_]\\w*|<[^>\\s]*>|%[a-z]|" \
+        "(?!\\[redacted:|(?:\\S{0,128}@)?sha(?:1|224|256|384|512)[:-]|(?:\\*{3,}|\\$\\{[^}\\s]*\\}|\\$[A-Za-z_]\\w*|<[^>\"'\r\n]{0,40}>|%[a-z]|" \
         "\\{\\{[^}]*\\}\\}|null|nil|none|true|false|undefined|yes|no)(?=[\"'`\\s,;)}\\]\\\\]|$))"
 /* Password words, and those which prose uses too. */
 #define PASS "(?:pass(?:word|wd|phrase)|pwd(?!=/)|secret|(?:api|access|private)[_. -]?key|credentials?|conn(?:ection)?[_. -]?str(?:ing)?)"
@@ -10,10 +10,12 @@
 #define HARD "(?:" PASS "|token(?!s\\b|iz)|(?<![a-z])dsn)"
 #define TAIL "(?![\\w-]{0,30}(?:file|path|dir)\\b)[\\w.-]{0,40}+"
 #define SHUT "\\\\{0,7}[\"'\\]]{0,2}[ \\t]{0,8}+"
-#define SEP "(?:=>|:=|(?<![!<>=])=(?!=)|:)[ \\t]{0,16}+"
-#define EQUALS "(?:=>|:=|(?<![!<>=])=(?!=))[ \\t]{0,16}+"
+#define SEP "(?:=>|:=|(?<![!<>=])=(?![=>])|:)[ \\t]{0,16}+"
+#define EQUALS "(?:=>|:=|(?<![!<>=])=(?![=>]))[ \\t]{0,16}+"
 #define QUOTED \
         "\"" SKIP "((?:[^\"\\\\]++|\\\\.)++)|'" SKIP "([^']++)|`" SKIP "([^`]++)|\\\\{1,7}[\"']" SKIP "([^\"'\\\\]++)"
+/* The same where a host follows. */
+#define SKIP_AT "(?!\\[redacted:|(?:\\*{3,}|\\$\\{[^}\\s]*\\}|\\$\\w+|<[^>\\s]*>|%[a-z])@)"
 #define BARE SKIP "(?!\\\\{1,7}[\"'])([^\\s\"'`]\\S*+)"
 #define WORDS_KEY {"pass", "pwd", "secret", "key", "credential", "token", "auth", "session", "cookie", "dsn", "connstr", "conn_str", \
                    "conn-str", "conn.str", "conn str", "connection"}
@@ -59,8 +61,8 @@ const Family family_table[] = {
         {"jwt", "(?<!" B64URL ")eyJ" B64URL "{8,}+\\." B64URL "{8,}+\\." B64URL "*+(?:\\." B64URL "++){0,2}", FAMILY_EXACT, {"eyJ"}},
         {FAMILY_KEY, "LS0tLS1CRUdJTi(?:BQUklW|BSU0Eg|BFQyB|BPUEVOU1NI|BEU0Eg|BFTkNSWVBU|BQR1AgUFJJ)[A-Za-z0-9+/=]*", FAMILY_EXACT,
          {"LS0tLS1CRUdJTi"}},
-        {"url", "://[^\\s/?#@:\"'<>]{0,256}+:" SKIP "([^\\s/?#\"'<>]{1,512})@", 0, {"://"}},
-        {"url", "://[^\\s/?#@:\"'<>]{1,64}+:(?!\\d{1,5}(?:[/?#\\s\"']|$))" SKIP "([^\\s\"'<>]{1,256}?)@\\w", 0, {NULL}},
+        {"url", "://[^\\s/?#@:\"'<>]{0,256}+:" SKIP_AT "([^\\s/?#\"'<>]{1,512})@", 0, {"://"}},
+        {"url", "://[^\\s/?#@:\"'<>]{1,64}+:(?!\\d{1,5}(?:[/?#\\s\"']|$))" SKIP_AT "([^\\s\"'<>]{1,256})@\\w", 0, {NULL}},
         {"authorization",
          "(?i)authorization" SHUT SEP "\\\\{0,7}[\"']?(?|(?:digest|aws4-hmac-sha256)[ \\t]+" SKIP "([^\\r\\n]++)|"
          "(?:(?:bearer|basic|token|digest|negotiate|ntlm|api-?key|bot|key|aws4-hmac-sha256)[ \\t]+)?+" SKIP "([^\\s\"'\\\\]++))",

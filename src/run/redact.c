@@ -400,6 +400,7 @@ static int redact_key_scan(RedactScan *s, const char *text, size_t len, bool *op
         return 0;
 }
 
+/* Fills s->found. Private keys are looked for when open_key is given. */
 static int redact_scan_text(RedactScan *s, const char *text, size_t len, uint64_t bits, bool *open_key) {
         int e;
 
@@ -416,7 +417,7 @@ static int redact_scan_text(RedactScan *s, const char *text, size_t len, uint64_
                 if (e != 0)
                         return e;
         }
-        return bits & UINT64_C(1) << REDACT_BIT_KEY ? redact_key_scan(s, text, len, open_key) : 0;
+        return open_key && bits & UINT64_C(1) << REDACT_BIT_KEY ? redact_key_scan(s, text, len, open_key) : 0;
 }
 
 /* Moves s->found over, from places in `text` to places in the original. */
@@ -445,8 +446,9 @@ int redact_scan(RedactScan *s, const char *text, size_t len, const Spans **ret_s
                         const Str *t = &s->strip.text;
 
                         e = strip_build(&s->strip, text, len, (StripMode)mode);
-                        if (e == 0)
-                                e = redact_scan_text(s, t->data, t->len, sieve_scan(s->redact->sieve, t->data, t->len), &open_key);
+                        if (e == 0) /* a space in an END line would leave its key open */
+                                e = redact_scan_text(s, t->data, t->len, sieve_scan(s->redact->sieve, t->data, t->len),
+                                                     mode == STRIP_JOIN ? &open_key : NULL);
                         if (e == 0)
                                 e = redact_scan_keep(s, t->data, t->len, s->strip.from);
                 }
