@@ -34,6 +34,7 @@ typedef struct PruneWork {
         const Strv *busy;
         int64_t now_ms;
         size_t budget; /* what is left of this directory's share */
+        Strv lifted;   /* trees in the directory in hand that are still to be emptied */
         PruneReport report;
 } PruneWork;
 
@@ -109,7 +110,7 @@ static int prune_look(PruneWork *w, PruneWhat what, int dirfd, const char *name,
                 return errno == ENOENT ? 0 : err_new(errno);
         mtime_ms = (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
         if (what != PRUNE_VISIBLE && w->now_ms - mtime_ms <= PRUNE_STALE_MS &&
-            strncmp(name, PRUNE_GONE, strlen(PRUNE_GONE)) != 0)
+            !str_starts(name, PRUNE_GONE))
                 return 0;
         return prune_list_add(list, name, mtime_ms, (uint64_t)st.st_blocks * 512);
 }
@@ -166,19 +167,33 @@ static bool prune_spend(PruneWork *w) {
         return true;
 }
 
-/* dirfd/name -> base/.gone-RANDOM. MOVE_E_*. */
-static int prune_hoist(int dirfd, const char *name, int base_fd,
-                       char to[sizeof(PRUNE_GONE) + PRUNE_DIGITS]) {
-        memcpy(to, PRUNE_GONE, sizeof(PRUNE_GONE));
+/* dirfd/name -> base/.gone-RANDOM, and on the list. MOVE_E_*. */
+static int prune_lift(PruneWork *w, int dirfd, const char *name, int base_fd) {
+        char to[sizeof(PRUNE_GONE) + PRUNE_DIGITS] = PRUNE_GONE;
+        int r;
+
         hash_random_hex(to + sizeof(PRUNE_GONE) - 1, PRUNE_DIGITS);
-        return publish_move(dirfd, name, base_fd, to, 0);
+        r = publish_move(dirfd, name, base_fd, to, 0);
+        return r == 0 ? strv_add(&w->lifted, to) : r;
+}
+
+static int prune_inner(PruneWork *w, int dirfd, const char *name, int base_fd) {
+        int r = publish_remove(dirfd, name); /* an empty directory too */
+
+        if (r == 0)
+                w->report.removed++;
+        if (r != MOVE_E_DENIED)
+                return r;
+        r = prune_lift(w, dirfd, name, base_fd);
+        if (r > 0 && r != MOVE_E_ABSENT)
+                w->report.stuck++;
+        return r < 0 ? r : 0;
 }
 
 /* Empties base/name as far as the budget goes. A directory in it that isn't empty is lifted up to
  * the base, to be emptied in its turn: whatever the depth, two descriptors and no recursion. */
 static int prune_empty(PruneWork *w, int base_fd, const char *name) {
         CLEANUP(prune_closep) DIR *dir = NULL;
-        char to[sizeof(PRUNE_GONE) + PRUNE_DIGITS];
         const char *inner;
         int r;
 
@@ -190,46 +205,39 @@ static int prune_empty(PruneWork *w, int base_fd, const char *name) {
         while (r == 0 && (r = prune_next(dir, &inner)) == 0 && inner) {
                 if (!prune_spend(w))
                         return 0;
-                r = publish_remove(dirfd(dir), inner); /* an empty directory too */
-                if (r == 0) {
-                        w->report.removed++;
-                        continue;
-                }
-                if (r == MOVE_E_DENIED)
-                        r = prune_hoist(dirfd(dir), inner, base_fd, to);
-                if (r < 0)
-                        return r;
-                if (r == 0)
-                        w->report.more = true;
-                else
-                        w->report.stuck++;
-                r = 0;
+                r = prune_inner(w, dirfd(dir), inner, base_fd);
         }
         if (r == 0 && unlinkat(base_fd, name, AT_REMOVEDIR) == 0)
                 w->report.removed++;
         return r; /* else not empty: stuck ones in it, or a writer that fills it again */
 }
 
+static int prune_empty_lifted(PruneWork *w, int base_fd) {
+        int r = 0;
+
+        while (r == 0 && w->lifted.len > 0 && w->budget > 0) {
+                CLEANUP(str_freep) char *name = w->lifted.items[--w->lifted.len];
+
+                w->lifted.items[w->lifted.len] = NULL;
+                r = prune_empty(w, base_fd, name);
+        }
+        if (w->lifted.len > 0) /* they stand there under their .gone- names */
+                w->report.more = true;
+        strv_done(&w->lifted);
+        return r;
+}
+
 /* One entry of dirfd: a file, an empty directory, or a tree (first out of sight, since emptying it
  * makes its mtime new). */
 static int prune_entry(PruneWork *w, int dirfd, const char *name) {
-        char to[sizeof(PRUNE_GONE) + PRUNE_DIGITS];
-        int r = publish_remove(dirfd, name);
+        bool gone = str_starts(name, PRUNE_GONE); /* out of sight already, if it is a tree */
+        int r = gone ? publish_remove(dirfd, name) : prune_inner(w, dirfd, name, dirfd);
 
-        if (r == 0)
+        if (gone && r == 0)
                 w->report.removed++;
-        if (r != MOVE_E_DENIED)
-                return r;
-        if (strncmp(name, PRUNE_GONE, strlen(PRUNE_GONE)) == 0)
-                return prune_empty(w, dirfd, name);
-        r = prune_hoist(dirfd, name, dirfd, to);
-        if (r == 0)
-                return prune_empty(w, dirfd, to);
-        if (r < 0)
-                return r;
-        if (r != MOVE_E_ABSENT)
-                w->report.stuck++;
-        return 0;
+        if (gone && r == MOVE_E_DENIED)
+                r = strv_add(&w->lifted, name);
+        return r == 0 ? prune_empty_lifted(w, dirfd) : r;
 }
 
 /* What the limits say, over the newest-first list. Sound also when the list is only a part of the
@@ -309,6 +317,7 @@ int prune_run(const Spool *s, const PruneLimits *limits, const Strv *busy, int64
                 /* A flood in one directory takes its share and no more; the rest is passed on. */
                 w.budget = share;
                 r = prune_dir(&w, d, s->dirs[d]);
+                strv_done(&w.lifted); /* left by an error only */
                 if (r != 0)
                         return r;
                 left -= share - w.budget;
