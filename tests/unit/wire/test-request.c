@@ -116,7 +116,7 @@ START_TEST(parse_size) {
 END_TEST
 
 START_TEST(parse_depth) {
-        char deep[REQUEST_MAX_BYTES];
+        static char deep[REQUEST_MAX_BYTES];
 
         memset(deep, '[', sizeof(deep));
         refused_bytes(deep, sizeof(deep), REASON_MALFORMED, "nests deeper than 4");
