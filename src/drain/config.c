@@ -154,7 +154,8 @@ static int config_load_policy(Config *c) {
                 return str_printf(&c->trouble, "policy.conf %s", pin_reason(r));
         if (r < 0)
                 return r;
-        r = policy_parse(bytes.data, bytes.len, c->table, &c->policy, &c->trouble);
+        r = c->own_trouble ? policy_parse_built_in(bytes.data, bytes.len, c->table, &c->policy, &c->trouble)
+                           : policy_parse(bytes.data, bytes.len, c->table, &c->policy, &c->trouble);
         return r == POLICY_E_INVALID ? 0 : r;
 }
 
@@ -215,16 +216,15 @@ int config_load(const char *slug, Config *ret, char **ret_message) {
         return 0;
 }
 
-int config_refresh(Config *c, bool *ret_restart) {
+int config_refresh(Config *c, bool *ret_restart, bool *ret_policy) {
         ConfigStamp bridge = config_stamp(c->config_fd, "bridge.json");
         ConfigStamp verbs = config_stamp(c->config_fd, "verbs.json");
         ConfigStamp policy = config_stamp(c->config_fd, "policy.conf");
 
         *ret_restart = !config_stamp_equal(&bridge, &c->bridge_stamp) ||
                        !config_stamp_equal(&verbs, &c->verbs_stamp);
-        if (config_stamp_equal(&policy, &c->policy_stamp))
-                return 0;
-        return config_load_policy(c);
+        *ret_policy = !config_stamp_equal(&policy, &c->policy_stamp);
+        return *ret_policy ? config_load_policy(c) : 0;
 }
 
 /* The values of the env files, whoever owns them: a secret is one even in a file that the gate would refuse. */

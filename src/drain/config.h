@@ -43,8 +43,8 @@ enum { CONFIG_E_INVALID = 1 };
 /* On CONFIG_E_INVALID *ret_message (caller's) says what, where and the remedy. */
 MUST_CHECK int config_load(const char *slug, Config *ret, char **ret_message);
 void config_done(Config *c);
-/* Reads policy.conf again when it was touched. *ret_restart: the bridge file or verbs.json was; load all again when idle. */
-MUST_CHECK int config_refresh(Config *c, bool *ret_restart);
+/* Reads policy.conf again when it was touched (*ret_policy). *ret_restart: the bridge file or verbs.json was; load all again when idle. */
+MUST_CHECK int config_refresh(Config *c, bool *ret_restart, bool *ret_policy);
 /* Patterns and the values of the project's env files, compiled when first needed and again when a file was touched.
  * CONFIG_E_INVALID: redact.conf doesn't hold; *ret_message (caller's) says the line. */
 MUST_CHECK int config_redact(Config *c, char **ret_message);

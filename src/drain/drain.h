@@ -54,7 +54,7 @@ typedef struct Drain {
         int lock_fd;
         Audit *audit;         /* NULL: it can't be written, nothing may start */
         Ledger ledger;
-        bool ledger_ok;
+        bool ledger_ok;       /* ledger and audit log are there: something may start */
         Job *jobs;
         sd_event *event;
         bool watch;           /* endless linger */
@@ -64,6 +64,7 @@ typedef struct Drain {
         size_t waiting_read, waiting_mutating; /* in line for a lane */
         bool worked;          /* this activation did something */
         uint64_t completed;   /* outcomes since start; the heartbeat moves with it */
+        uint64_t moved;       /* entries taken out of requests/ since start: a pass made progress */
         uint64_t beat;        /* completed, at the last heartbeat */
         int64_t beat_ms;      /* boot clock of it */
         int64_t last_work_ms; /* boot clock */

@@ -52,13 +52,18 @@ static int loop_on_signal(sd_event_source *source, const struct signalfd_siginfo
         return sd_event_exit(sd_event_source_get_event(source), 0);
 }
 
+/* Signals meant for the loop. */
+static void loop_signals(sigset_t *ret) {
+        (void)sigemptyset(ret);
+        (void)sigaddset(ret, SIGTERM);
+        (void)sigaddset(ret, SIGINT);
+}
+
 static int loop_setup(Drain *d) {
         sigset_t set;
         int r;
 
-        (void)sigemptyset(&set);
-        (void)sigaddset(&set, SIGTERM);
-        (void)sigaddset(&set, SIGINT);
+        loop_signals(&set);
         if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
                 return err_new(errno);
         r = sd_event_new(&d->event);
@@ -106,14 +111,21 @@ static int loop_prune(Drain *d) {
         if (r >= 0 && d->ledger_ok)
                 r = ledger_prune(&d->ledger, policy_keep_ledger(p), limits.keep_ms * 4, clock_wall_ms(),
                                  LOOP_PRUNE_BUDGET, &removed);
+        if (r < 0 && r != -ENOMEM) { /* what can't be tidied holds up nobody */
+                log_print(LOG_LEVEL_WARNING, "retention stopped: %s", err_last());
+                r = 0;
+        }
         return r < 0 ? r : 0;
 }
 
 /* The configuration and the spool are still those that were proven. */
 static int loop_check(Drain *d) {
         bool same, restart;
-        int r = config_refresh(d->config, &restart);
+        bool policy;
+        int r = config_refresh(d->config, &restart, &policy);
 
+        if (r >= 0 && policy)
+                r = tell_capabilities(d);
         if (r < 0)
                 return r;
         r = spool_same(&d->spool, d->config->checkout_fd, d->config->bridge->spool, &same);
@@ -165,8 +177,7 @@ static int64_t loop_wait_ms(const Drain *d) {
         return d->watch ? LOOP_PACE_MS : -1;
 }
 
-static int loop_pass(Drain *d) {
-        uint64_t before = d->completed;
+static int loop_pass(Drain *d, uint64_t *seen) {
         bool left;
         int r = 0;
 
@@ -176,8 +187,9 @@ static int loop_pass(Drain *d) {
                 r = recover_poll(d, &left);
         if (r >= 0 && d->dirty && !d->stopping)
                 r = pump_run(d);
-        if (d->completed != before)
+        if (d->completed + d->moved != *seen) /* a run that ended while we slept counts too */
                 d->last_work_ms = clock_mono_ms();
+        *seen = d->completed + d->moved;
         return r;
 }
 
@@ -192,12 +204,13 @@ static int loop_beat(Drain *d) {
 
 static int loop_run(Drain *d) {
         int64_t extended_ms = 0, wait;
+        uint64_t seen = d->completed + d->moved;
         int r;
 
         d->dirty = true;
         d->last_work_ms = clock_mono_ms();
         for (;;) {
-                r = loop_pass(d);
+                r = loop_pass(d, &seen);
                 if (r < 0)
                         return r;
                 loop_notify(d, &extended_ms);
@@ -218,6 +231,8 @@ static int loop_run(Drain *d) {
 }
 
 static void loop_done(Drain *d) {
+        sigset_t set;
+
         while (d->jobs) {
                 CLEANUP(job_freep) Job *j = drain_unlink(d, d->jobs);
         }
@@ -226,6 +241,8 @@ static void loop_done(Drain *d) {
         d->audit = audit_free(d->audit);
         d->lock_fd = fd_close(d->lock_fd);
         spool_close(&d->spool);
+        loop_signals(&set);
+        (void)sigprocmask(SIG_UNBLOCK, &set, NULL); /* between two rounds of --watch they end us at once */
 }
 
 /* The records: what can't be opened makes nothing start, and every request is answered host-error. */
@@ -241,7 +258,7 @@ static int loop_open_records(Drain *d) {
                           r > 0 ? pin_reason(pin) : strerror(-r), d->config->layout.state);
         }
         r = ledger_open(d->config->state_fd, &rule, &d->ledger);
-        d->ledger_ok = r == 0;
+        d->ledger_ok = r == 0 && d->audit;
         if (r != 0 && r != -ENOMEM)
                 log_print(LOG_LEVEL_ERR, "the ledger %s: nothing will be started (%s)",
                           r > 0 ? pin_reason(r) : strerror(-r), d->config->layout.state);
@@ -268,8 +285,9 @@ static int loop_drain(Config *c, bool watch, bool *ret_restart) {
         if (r < 0)
                 return r;
         r = lock_take(c->state_fd, "lock", &d.lock_fd);
-        if (r == LOCK_E_BUSY) {
+        if (r == LOCK_E_BUSY) { /* that one works; a watcher waits for its turn */
                 loop_pace();
+                *ret_restart = watch;
                 return DRAIN_EXIT_OK;
         }
         if (r >= 0)
@@ -306,11 +324,11 @@ static int loop_project(const char *slug, bool watch) {
                 if (r < 0) {
                         log_print(LOG_LEVEL_ERR, "stopped by host trouble: %s", err_last());
                         loop_pace();
-                        return DRAIN_EXIT_LATER;
+                        r = DRAIN_EXIT_LATER;
                 }
                 if (r > 0 && !watch)
                         return r;
-                restart = restart || (r > 0 && watch);
+                restart = restart || r > 0; /* a watcher tries again */
         } while (restart);
         return DRAIN_EXIT_OK;
 }

@@ -85,7 +85,7 @@ static int pump_entry(Drain *d, const char *entry, PumpLine *line) {
 int pump_run(Drain *d) {
         CLEANUP(strv_done) Strv names = STRV_NULL;
         PumpLine line = { 0, 0 };
-        uint64_t before = d->completed;
+        uint64_t before = d->moved;
         bool more;
         int r;
 
@@ -98,7 +98,7 @@ int pump_run(Drain *d) {
         d->waiting_read = line.read;
         d->waiting_mutating = line.mutating;
         /* more: what didn't fit into this pass; without progress it would only be read again */
-        d->dirty = more && d->completed != before;
+        d->dirty = more && d->moved != before;
         if (d->beat != d->completed || names.len > 0)
                 return tell_heartbeat(d);
         return 0;
