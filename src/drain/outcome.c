@@ -75,28 +75,27 @@ static int outcome_edit(Outcome *o, const Config *c, const char *file) {
         return r < 0 ? r : outcome_quote(&o->message, path);
 }
 
-static int outcome_host_config(const Config *c, const Verdict *v, Outcome *o) {
-        const char *file = c->policy ? "verbs.json" : "policy.conf";
-        const char *why = c->policy ? c->own_trouble : c->trouble;
-        int r;
+static int outcome_blame(const Config *c, const char *file, const char *why, Outcome *o) {
+        int r = why ? str_addf(&o->message, ": %s", why) : 0;
 
-        if (v && v->call.verb && v->call.verb->missing)
-                return str_addf(&o->message, ": %s\nspoolgate install -s %s", v->call.verb->missing,
-                                c->layout.slug);
-        if (c->redact_trouble) {
-                file = "redact.conf";
-                why = c->redact_trouble;
-        }
-        r = why ? str_addf(&o->message, ": %s", why) : 0;
         return r < 0 ? r : outcome_edit(o, c, file);
+}
+
+/* verb: the table's row of the request, or NULL. */
+static int outcome_host_config(const Config *c, const Verb *verb, Outcome *o) {
+        if (!c->policy)
+                return outcome_blame(c, "policy.conf", c->trouble, o);
+        if (verb && verb->missing)
+                return str_addf(&o->message, ": %s\nspoolgate install -s %s", verb->missing, c->layout.slug);
+        return outcome_blame(c, "verbs.json", c->own_trouble, o);
 }
 
 int outcome_refuse(const Config *c, Reason reason, const char *detail, Outcome *ret) {
         CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
         int r = outcome_say(&o, reason, detail);
 
-        if (r >= 0 && reason == REASON_HOST_CONFIG)
-                r = outcome_host_config(c, NULL, &o);
+        if (r >= 0 && reason == REASON_HOST_CONFIG) /* the only one that no gate has found */
+                r = outcome_blame(c, "redact.conf", c->redact_trouble, &o);
         if (r < 0)
                 return r;
         *ret = o;
@@ -104,8 +103,8 @@ int outcome_refuse(const Config *c, Reason reason, const char *detail, Outcome *
         return 0;
 }
 
-static int outcome_list_args(const Config *c, const Verdict *v, Outcome *o) {
-        const Strv *args = v->call.verb ? table_args(c->table, v->call.verb) : NULL;
+static int outcome_list_args(const Config *c, const Verb *verb, Outcome *o) {
+        const Strv *args = verb ? table_args(c->table, verb) : NULL;
         int r = args && args->len > 0 ? str_adds(&o->message, ": one of") : 0;
 
         for (size_t i = 0; r >= 0 && args && i < args->len && o->message.len < 1024; i++)
@@ -113,8 +112,9 @@ static int outcome_list_args(const Config *c, const Verdict *v, Outcome *o) {
         return r;
 }
 
-int outcome_of_verdict(const Config *c, const Verdict *v, Outcome *ret) {
+int outcome_of_verdict(const Config *c, const char *verb, const Verdict *v, Outcome *ret) {
         CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
+        const Verb *row = table_find(c->table, verb); /* a refused call holds none */
         int r = outcome_say(&o, v->reason, NULL);
 
         if (r < 0)
@@ -130,11 +130,11 @@ int outcome_of_verdict(const Config *c, const Verdict *v, Outcome *ret) {
                 r = str_addf(&o.message, "; try again in %lld s", (long long)v->retry_after_sec);
                 break;
         case REASON_ARG_MISSING:
-        case REASON_ARG_NOT_LISTED: r = outcome_list_args(c, v, &o); break;
+        case REASON_ARG_NOT_LISTED: r = outcome_list_args(c, row, &o); break;
         case REASON_UNKNOWN_VERB:
                 r = str_addf(&o.message, "\nspoolgate verbs -s %s", c->layout.slug);
                 break;
-        case REASON_HOST_CONFIG: r = outcome_host_config(c, v, &o); break;
+        case REASON_HOST_CONFIG: r = outcome_host_config(c, row, &o); break;
         default: break;
         }
         if (r < 0)

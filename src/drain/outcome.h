@@ -20,8 +20,8 @@ void outcome_done(Outcome *o);
 
 /* A refusal: detail is a fixed sentence or NULL for the reason's own. */
 MUST_CHECK int outcome_refuse(const Config *c, Reason reason, const char *detail, Outcome *ret);
-/* A gate's verdict that refuses. */
-MUST_CHECK int outcome_of_verdict(const Config *c, const Verdict *v, Outcome *ret);
+/* A gate's verdict that refuses; verb is the request's. */
+MUST_CHECK int outcome_of_verdict(const Config *c, const char *verb, const Verdict *v, Outcome *ret);
 /* A finished run. */
 MUST_CHECK int outcome_of_result(const RunResult *r, const Grant *grant, Outcome *ret);
 /* The run's end is not known. */

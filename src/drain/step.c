@@ -34,8 +34,10 @@ static int step_quarantine(Drain *d, SpoolDir from, const char *entry, const cha
 
         if (r < 0 || r == QUARANTINE_E_GONE)
                 return r < 0 ? r : 0;
-        if (r != QUARANTINE_E_STUCK)
+        if (r != QUARANTINE_E_STUCK) {
                 d->worked = true;
+                d->moved += from == SPOOL_REQUESTS;
+        }
         r = str_printf(&detail, "%s; %s%s", why,
                        r == 0                       ? "kept as quarantine/"
                        : r == QUARANTINE_E_IN_PLACE ? "renamed in place to "
@@ -77,6 +79,22 @@ static int step_refuse(Drain *d, const Name *name, const Str *body, const Outcom
         return r > 0 ? step_quarantine(d, SPOOL_PROCESSING, name->text, "archive is blocked") : r;
 }
 
+/* What can't be claimed (a directory of a foreign uid) leaves the line where it stands, and gets its answer. */
+static int step_stuck(Drain *d, const Name *name) {
+        CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
+        Response response = RESPONSE_NULL;
+        int r = step_quarantine(d, SPOOL_REQUESTS, name->text, "could not be claimed");
+
+        if (r >= 0)
+                r = outcome_refuse(d->config, REASON_MALFORMED, claim_reason(CLAIM_E_NOT_FILE), &o);
+        if (r < 0)
+                return r;
+        outcome_fill(&o, &response);
+        response.verb = name->verb;
+        d->completed++;
+        return tell_response(d, name, &response, false, NULL);
+}
+
 /* true in *ret_claimed when processing/NAME is ours now. */
 static int step_claim(Drain *d, const Name *name, bool *ret_claimed) {
         int r = claim_take(&d->spool, name->text);
@@ -88,10 +106,11 @@ static int step_claim(Drain *d, const Name *name, bool *ret_claimed) {
                         r = claim_take(&d->spool, name->text);
         }
         if (r == CLAIM_E_STUCK || r == CLAIM_E_EXISTS)
-                return step_quarantine(d, SPOOL_REQUESTS, name->text, "could not be claimed");
+                return step_stuck(d, name);
         if (r != 0)
                 return r == CLAIM_E_GONE ? 0 : r;
         d->worked = true;
+        d->moved++;
         *ret_claimed = true;
         return 0;
 }
@@ -121,8 +140,8 @@ static int step_read(Drain *d, const Name *name, Str *body, Request **ret) {
         int r, x;
 
         r = claim_read(&d->spool, name->text, REQUEST_MAX_BYTES, body);
-        if (r < 0 || r == CLAIM_E_ABSENT)
-                return r < 0 ? r : 0;
+        if (r < 0)
+                return r;
         if (r > 0)
                 detail = claim_reason(r);
         else
@@ -161,6 +180,14 @@ int step_deliver(Drain *d, const Name *name, const LedgerEntry *e, bool replayed
         return r > 0 ? step_quarantine(d, SPOOL_PROCESSING, name->text, "archive is blocked") : r;
 }
 
+/* Host trouble at the last moment: nothing was started, and the request gets that answer. */
+static int step_host_error(Drain *d, Job *j, VerbCall call) {
+        CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
+        int r = outcome_refuse(d->config, REASON_HOST_ERROR, NULL, &o);
+
+        return r < 0 ? r : step_refuse(d, &j->name, &j->body, &o, "record", call);
+}
+
 /* ping and permission_scope=plan: answered here and now. */
 static int step_answer(Drain *d, Job *j, const char *event, const char *output) {
         int64_t now = clock_wall_ms();
@@ -171,7 +198,7 @@ static int step_answer(Drain *d, Job *j, const char *event, const char *output) 
                                         .has_state = true, .state = STATE_DONE, .duration_ms = -1,
                                         .counted = true }, JOURNAL_DONE);
         if (r < 0)
-                return r;
+                return r == -ENOMEM ? r : step_host_error(d, j, (VerbCall){ .arg = j->arg });
         response.state = STATE_DONE;
         response.message = event;
         response.verb = j->verb;
@@ -201,14 +228,6 @@ static int step_plan_only(Drain *d, Job *j) {
         return r < 0 ? r : step_answer(d, j, "planned", text.data);
 }
 
-/* Host trouble at the last moment: nothing was started, and the request gets that answer. */
-static int step_host_error(Drain *d, Job *j, VerbCall call) {
-        CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
-        int r = outcome_refuse(d->config, REASON_HOST_ERROR, NULL, &o);
-
-        return r < 0 ? r : step_refuse(d, &j->name, &j->body, &o, "record", call);
-}
-
 static int step_judged(Drain *d, Job **j, Verdict *v) {
         CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
         Job *running;
@@ -224,7 +243,7 @@ static int step_judged(Drain *d, Job **j, Verdict *v) {
                 return judge_replay(d, *j);
         }
         if (v->reason != REASON_NONE) {
-                r = outcome_of_verdict(d->config, v, &o);
+                r = outcome_of_verdict(d->config, (*j)->request->verb, v, &o);
                 return r < 0 ? r : step_refuse(d, &(*j)->name, &(*j)->body, &o, v->gate, v->call);
         }
         if (v->plan_only && v->call.verb->launch != VERB_SELF)
