@@ -26,7 +26,7 @@ static int judge_probe_replay(void *userdata, const Request *r, bool mutating, R
                               bool *ret_replay) {
         const JudgeFacts *f = userdata;
         LedgerEntry e = LEDGER_ENTRY_NULL;
-        bool same;
+        bool same, lost; /* lost: begun, and recovery has not settled it: nothing to wait for, nothing to tell */
         int x;
 
         *ret_reason = REASON_NONE;
@@ -45,9 +45,10 @@ static int judge_probe_replay(void *userdata, const Request *r, bool mutating, R
                 return x < 0 ? x : 0;
         }
         same = strcmp(e.fingerprint, f->job->fingerprint) == 0;
+        lost = e.state == LEDGER_BEGUN && !drain_find_key(f->drain, f->job->key);
         ledger_entry_done(&e);
-        *ret_reason = same ? REASON_NONE : REASON_KEY_CONFLICT;
-        *ret_replay = same;
+        *ret_reason = !same ? REASON_KEY_CONFLICT : lost ? REASON_HOST_ERROR : REASON_NONE;
+        *ret_replay = same && !lost;
         return 0;
 }
 

@@ -69,10 +69,12 @@ static int start_record(Drain *d, Job *j) {
         memcpy(e.key, j->key, sizeof(e.key));
         memcpy(e.fingerprint, j->fingerprint, sizeof(e.fingerprint));
         r = ledger_begin(&d->ledger, &e);
+        if (r < 0) /* it may stand there all the same, unsynced: it must not turn the refusal into "interrupted" */
+                (void)!ledger_forget(&d->ledger, e.key);
         return r == 0 || r == -ENOMEM ? r : START_E_RECORD;
 }
 
-static int start_announce(Drain *d, const Job *j, const char *log) {
+static void start_announce(Drain *d, const Job *j, const char *log) {
         Response response = RESPONSE_NULL;
 
         response.state = STATE_RUNNING;
@@ -80,7 +82,8 @@ static int start_announce(Drain *d, const Job *j, const char *log) {
         response.arg = j->arg;
         response.started_ms = j->began_ms;
         response.log = log;
-        return tell_response(d, &j->name, &response, false, NULL);
+        if (tell_response(d, &j->name, &response, false, NULL) < 0)
+                return; /* begun is begun: that the reader isn't told (no room) must not make it "interrupted" */
 }
 
 /* The keeper could not be forked: the begun entry ends like any other run, with a result written here. */
@@ -141,15 +144,11 @@ int start_run(Drain *d, Job **j) {
                 return r;
         if (result_lock(c->run_fd, (*j)->id, &lock_fd) != 0)
                 return START_E_RECORD;
-        if (retire_open_log(&d->spool, (*j)->name.text, &log_fd) != 0)
-                return START_E_RECORD;
-        r = start_record(d, *j);
+        r = retire_open_log(&d->spool, (*j)->name.text, &log_fd) == 0 ? start_record(d, *j) : START_E_RECORD;
         if (r != 0) { /* nothing runs: the lock file says nothing */
                 int x = result_forget(c->run_fd, (*j)->id);
                 return x < 0 ? x : r;
         }
-        r = start_announce(d, *j, log);
-        if (r < 0)
-                return r;
+        start_announce(d, *j, log);
         return start_keeper(d, j, &lock_fd, &log_fd);
 }
