@@ -216,7 +216,7 @@ static int tell_diagnostic(Drain *d, const char *name, const Record *r) {
         if (x < 0)
                 return x;
         x = retire_diagnostic(&d->spool, name, line.data, line.len);
-        return x > 0 ? 0 : x;
+        return x == -ENOMEM ? x : 0; /* advisory: no room for it stops nobody */
 }
 
 int tell_capabilities(Drain *d) {
