@@ -32,7 +32,7 @@ int name_parse(const char *entry, Name *ret) {
                 return NAME_E_SHAPE;
         if (name_check_verb(verb, verb_len) > 0)
                 return NAME_E_SHAPE;
-        if (clock_parse_stamp(entry, &name.stamp_ms) > 0)
+        if (clock_parse_stamp(entry, &name.stamp_ms) > 0 || name.stamp_ms < 0)
                 return NAME_E_SHAPE;
         memcpy(name.nonce, tail + 1, NAME_NONCE_LEN);
         if (!hash_is_hex(name.nonce, NAME_NONCE_LEN))

@@ -138,9 +138,23 @@ static int record_dump(const Record *r, size_t flags, char **ret) {
         return 0;
 }
 
-/* ASCII, so that a line of the audit log drives no viewer whatever it carries. */
+/* ASCII, so that a line of the audit log drives no viewer whatever it carries. jansson leaves DEL as it is. */
 int record_format(const Record *r, char **ret) {
-        return record_dump(r, JSON_COMPACT | JSON_ENSURE_ASCII, ret);
+        CLEANUP(str_freep) char *text = NULL;
+        CLEANUP(str_done) Str s = STR_NULL;
+        const char *at, *del;
+        int e = record_dump(r, JSON_COMPACT | JSON_ENSURE_ASCII, &text);
+
+        if (e < 0)
+                return e;
+        for (at = text; e >= 0 && (del = strchr(at, 0x7f)); at = del + 1) {
+                e = str_add(&s, at, (size_t)(del - at));
+                if (e >= 0)
+                        e = str_adds(&s, "\\u007F");
+        }
+        if (e >= 0)
+                e = str_adds(&s, at);
+        return e < 0 ? e : str_take(&s, ret);
 }
 
 int record_format_pretty(const Record *r, char **ret) {

@@ -150,7 +150,7 @@ static int request_take_time(const json_t *body, Request *q, RequestFault *fault
                 return r;
         if (!text)
                 return request_malformed(fault, "requested_at is missing");
-        if (clock_parse(text, &q->requested_ms) > 0)
+        if (clock_parse(text, &q->requested_ms) > 0 || q->requested_ms < 0)
                 return request_malformed(fault, "requested_at must be RFC 3339 in UTC: YYYY-MM-DDTHH:MM:SSZ");
         apart = q->requested_ms - q->name.stamp_ms;
         if (apart > REQUEST_SKEW_MS || apart < -REQUEST_SKEW_MS)

@@ -247,7 +247,7 @@ static bool response_get_time(const json_t *root, const char *key, int64_t *ret)
         if (!response_get_str(root, key, &text, NULL))
                 return false;
         *ret = 0;
-        return !text || clock_parse(text, ret) == 0;
+        return !text || (clock_parse(text, ret) == 0 && *ret >= 0);
 }
 
 static bool response_take_codes(const json_t *root, Response *p) {

@@ -44,6 +44,7 @@ START_TEST(parse_refuses) {
                 "20260102T030405Z-shell:web-0123456789abcdef.json", "20260102T030405Z-p\xd1\x96ng-0123456789abcdef.json",
                 "20260102T030405Z-ping\n-0123456789abcdef.json", "20260102T030405Z-ping-0123456789abcdef\n.json",
                 "2026010203040500-ping-0123456789abcdef.json", "20260102T030405Z",
+                "19691231T235959Z-ping-0123456789abcdef.json", "00260102T030405Z-ping-0123456789abcdef.json",
         };
         Name n = { .stamp_ms = 7 };
 

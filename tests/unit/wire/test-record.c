@@ -59,8 +59,8 @@ START_TEST(format_is_one_line_of_ascii) {
         CLEANUP(record_freep) Record *r = NULL;
 
         ck_assert_int_eq(record_new(&r), 0);
-        ck_assert_int_eq(record_put_str(r, "a", "\x1b[2J\xc2\x9b\xe2\x80\xae\xc3\xa4\r"), 0);
-        formats(r, "{\"a\":\"\\u001B[2J\\u009B\\u202E\\u00E4\\r\"}");
+        ck_assert_int_eq(record_put_str(r, "a", "\x1b[2J\x7f\xc2\x9b\xe2\x80\xae\xc3\xa4\r\x7f"), 0);
+        formats(r, "{\"a\":\"\\u001B[2J\\u007F\\u009B\\u202E\\u00E4\\r\\u007F\"}");
 }
 END_TEST
 

@@ -199,6 +199,7 @@ START_TEST(parse_requested_at) {
                 (void)snprintf(body, sizeof(body), "{\"verb\":\"ping\",\"requested_at\":\"%s\"}", bad[i]);
                 refused(body, REASON_MALFORMED, "RFC 3339");
         }
+        refused("{\"verb\":\"ping\",\"requested_at\":\"1969-12-31T23:59:59Z\"}", REASON_MALFORMED, "RFC 3339");
         refused("{\"verb\":\"ping\"}", REASON_MALFORMED, "requested_at is missing");
         refused("{\"verb\":\"ping\",\"requested_at\":1767323045}", REASON_MALFORMED, "must be a string");
 }
