@@ -18,7 +18,7 @@ enum { LEDGER_VERSION = 1, LEDGER_FILE_MAX = 4 * 1024 * 1024, LEDGER_TEXT_MAX = 
 
 typedef enum LedgerKind { LEDGER_HASH, LEDGER_TEXT, LEDGER_TIME } LedgerKind;
 typedef struct LedgerField {
-        const char *name;
+        const char *name = NULL;
         LedgerKind kind;
         size_t offset;
         bool begun, ended; /* required in this state */
@@ -366,7 +366,7 @@ static int ledger_next(DIR *dir, const char **ret) {
 int ledger_list_begun(const Ledger *l, size_t max, Strv *ret) {
         CLEANUP(ledger_closep) DIR *dir = NULL;
         CLEANUP(strv_done) Strv keys = STRV_NULL;
-        const char *name;
+        const char *name = NULL;
         int r;
 
         r = ledger_opendir(l->begun_fd, &dir);
@@ -401,7 +401,7 @@ static void ledger_agesp(LedgerAge **ages) {
  * at the most. tmp files of a process that died go on the way. */
 static int ledger_ages(int dirfd, size_t max, LedgerAge **ages, size_t *ret_len) {
         CLEANUP(ledger_closep) DIR *dir = NULL;
-        const char *name;
+        const char *name = NULL;
         struct stat st;
         size_t len = 0;
         int r;

@@ -118,7 +118,7 @@ static int prune_look(PruneWork *w, PruneWhat what, int dirfd, const char *name,
 /* At most max entries, in the directory's own order. */
 static int prune_list(PruneWork *w, PruneWhat what, int dirfd, size_t max, PruneList *list) {
         CLEANUP(prune_closep) DIR *dir = NULL;
-        const char *name;
+        const char *name = NULL;
         int r;
 
         r = prune_opendir(dirfd, ".", &dir);
@@ -194,7 +194,7 @@ static int prune_inner(PruneWork *w, int dirfd, const char *name, int base_fd) {
  * the base, to be emptied in its turn: whatever the depth, two descriptors and no recursion. */
 static int prune_empty(PruneWork *w, int base_fd, const char *name) {
         CLEANUP(prune_closep) DIR *dir = NULL;
-        const char *inner;
+        const char *inner = NULL;
         int r;
 
         r = prune_opendir(base_fd, name, &dir);

@@ -6,7 +6,7 @@
 #include "tests/unit/fs/scratch.h"
 
 static const char pool_path[] = "untracked/pool";
-static Spool pool = SPOOL_NULL;
+static Spool pool; /* pool_open fills it */
 
 static inline PinRule pool_rule(void) {
         return (PinRule){geteuid(), 0022};

@@ -4,7 +4,7 @@
 
 enum { HOUR_MS = 3600 * 1000 };
 static const int64_t now_ms = 1767323045678;
-static const Strv nobody = STRV_NULL;
+static const Strv nobody = {0};
 static const PruneLimits wide = {INT64_MAX / 2, 1000, UINT64_MAX, 1000};
 
 static PruneReport prune(const PruneLimits *limits, const Strv *busy) {
@@ -70,7 +70,7 @@ END_TEST
 
 START_TEST(run_by_bytes) {
         PruneLimits limits = wide;
-        char block[65536];
+        static char block[65536];
         struct stat st;
 
         pool_open();
