@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -223,20 +224,24 @@ static int ask_read(int fd, int64_t deadline, char *bytes, size_t max, size_t *r
 
 /* The pipe has ended: what is left of the child is its exit. It may have closed the pipe to linger. */
 static int ask_reap(AskChild *c, int64_t deadline) {
-        for (;;) {
-                int status;
-                pid_t pid = waitpid(c->pid, &status, WNOHANG);
+        CLEANUP(fd_closep) int fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+        int status, r;
+        pid_t pid;
 
+        if (fd < 0)
+                return err_new(errno);
+        for (;;) {
+                pid = waitpid(c->pid, &status, WNOHANG);
                 if (pid < 0 && errno != EINTR)
                         return err_new(errno);
-                if (pid > 0) {
-                        c->pid = 0;
-                        return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : ASK_E_DIED;
-                }
-                if (clock_mono_ms() >= deadline)
-                        return ASK_E_TIME;
-                (void)poll(NULL, 0, 1);
+                if (pid > 0)
+                        break;
+                r = ask_wait_readable(fd, deadline);
+                if (r != 0)
+                        return r;
         }
+        c->pid = 0;
+        return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : ASK_E_DIED;
 }
 
 static int ask_judge(const char *bytes, size_t got, size_t len, AskAnswer *ret) {
@@ -269,7 +274,7 @@ static int ask_answer(AskChild *c, size_t len, AskAnswer *ret) {
         char bytes[sizeof(VerdictHead) + TAKE_FILES * sizeof(VerdictFile) + 1];
         AskAnswer answer = { .head = "" };
         int64_t deadline = clock_mono_ms() + ASK_WALL_MS;
-        size_t got;
+        size_t got = 0;
         int r;
 
         r = ask_read(c->pipe_fd, deadline, bytes, sizeof(bytes), &got);

@@ -1,0 +1,198 @@
+/* The real gate on one checkout, for the scripts beside this file and for tests/bench
+ *
+ *   gate seal CHECKOUT STATE GITDIR                 take the files of $GUARDED and $ENV_FILES, store the seal
+ *   gate pin GITDIR                                 DEVICE:INODE
+ *   gate check CHECKOUT STATE GITDIR PIN INTEGRITY  one line "CODE|MESSAGE|FILE: WHY|..."; exit 0 for ok, 1 refused, 2 no answer
+ *   gate run CHECKOUT STATE GITDIR PIN INTEGRITY COMMAND...   check, run COMMAND, recheck: "changed|FILE|..."
+ *   gate time N CHECKOUT STATE GITDIR PIN INTEGRITY N checks in a row, microseconds each
+ *
+ * $INSPECT is spoolgate-inspect, $JAIL landlock or seccomp. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "fs/pin.h"
+#include "guard/ask.h"
+#include "guard/guard.h"
+#include "guard/seal.h"
+
+typedef struct Gate {
+        GuardSpec spec;
+        Strv guarded, env;
+} Gate;
+
+static _Noreturn void gate_die(const char *what, int r) {
+        fprintf(stderr, "gate: %s: %d (%s)\n", what, r, err_last());
+        exit(2);
+}
+
+static void gate_words(const char *name, Strv *ret) {
+        char *text = getenv(name), *save = NULL;
+
+        if (!text)
+                return;
+        text = strdup(text);
+        for (char *word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save))
+                if (strv_add(ret, word) < 0)
+                        gate_die("memory", 0);
+        free(text);
+}
+
+static int gate_dir(const char *path) {
+        PinRule any = { .owner = (uid_t)-1 };
+        int fd = -EBADF, r = pin_host_dir(path, &any, &fd);
+
+        if (r != 0)
+                gate_die(path, r);
+        return fd;
+}
+
+static void gate_open(Gate *g, char **argv) {
+        const char *jail = getenv("JAIL");
+
+        g->spec = (GuardSpec){ .inspect = getenv("INSPECT"), .jail = jail ? jail : "landlock" };
+        gate_words("GUARDED", &g->guarded);
+        gate_words("ENV_FILES", &g->env);
+        g->spec.checkout_fd = gate_dir(argv[0]);
+        g->spec.state_fd = gate_dir(argv[1]);
+        g->spec.git_dir = argv[2];
+        g->spec.guarded = &g->guarded;
+        g->spec.env_files = &g->env;
+}
+
+static void gate_close(Gate *g) {
+        strv_done(&g->guarded);
+        strv_done(&g->env);
+        close(g->spec.checkout_fd);
+        close(g->spec.state_fd);
+}
+
+static void gate_pin(Gate *g, char **argv) {
+        unsigned long long device = 0, inode = 0;
+
+        if (sscanf(argv[3], "%llu:%llu", &device, &inode) != 2)
+                gate_die("pin", 0);
+        g->spec.git_device = device;
+        g->spec.git_inode = inode;
+        g->spec.need_seal = strcmp(argv[4], "head") != 0;
+        g->spec.need_head = strcmp(argv[4], "seal") != 0;
+}
+
+static void gate_print(const Guard *guard) {
+        printf("%s|%s", guard_name(guard_code(guard)), guard_message(guard));
+        for (size_t i = 0; i < guard_files(guard)->len; i++)
+                printf("|%s: %s", guard_files(guard)->items[i], guard_why(guard, i));
+        putchar('\n');
+        fflush(stdout);
+}
+
+static int gate_seal(char **argv) {
+        Gate g = { .guarded = STRV_NULL };
+        TakenList taken = TAKEN_LIST_NULL;
+        Seal seal = { .time_ms = clock_wall_ms() };
+        int r;
+
+        gate_open(&g, argv);
+        r = take_files(g.spec.checkout_fd, &g.guarded, &g.env, &taken);
+        if (r != 0 || str_dup("test", &seal.by) < 0)
+                gate_die("take", r);
+        for (size_t i = 0; i < taken.len; i++) {
+                SealEntry e = { .kind = TAKE_GUARDED };
+                bool tracked = taken.items[i].kind == TAKE_GUARDED && !getenv("UNTRACKED");
+
+                r = seal_entry(&taken.items[i], tracked, &e);
+                if (r == 0)
+                        r = seal_add(&seal, &e);
+                if (r != 0)
+                        gate_die(taken.items[i].path, r);
+                seal_entry_done(&e);
+        }
+        r = seal_store(g.spec.state_fd, &seal, &taken);
+        if (r != 0)
+                gate_die("store", r);
+        seal_done(&seal);
+        taken_list_done(&taken);
+        gate_close(&g);
+        return 0;
+}
+
+static int gate_check(char **argv, char **command) {
+        CLEANUP(guard_freep) Guard *guard = NULL;
+        Strv changed = STRV_NULL;
+        Gate g = { .guarded = STRV_NULL };
+        int r, code;
+
+        gate_open(&g, argv);
+        gate_pin(&g, argv);
+        r = guard_check(&g.spec, &guard);
+        if (r < 0)
+                gate_die("check", r);
+        gate_print(guard);
+        code = guard_code(guard) == GUARD_OK ? 0 : 1;
+        if (code == 0 && command) {
+                pid_t pid = fork();
+
+                if (pid == 0) {
+                        execvp(command[0], command);
+                        _exit(127);
+                }
+                waitpid(pid, NULL, 0);
+                r = guard_recheck(guard, g.spec.checkout_fd, &changed);
+                if (r < 0)
+                        gate_die("recheck", r);
+                printf("changed");
+                for (size_t i = 0; i < changed.len; i++)
+                        printf("|%s", changed.items[i]);
+                putchar('\n');
+                strv_done(&changed);
+        }
+        gate_close(&g);
+        return code;
+}
+
+static int gate_time(int n, char **argv) {
+        Gate g = { .guarded = STRV_NULL };
+        struct timespec a, b;
+
+        gate_open(&g, argv);
+        gate_pin(&g, argv);
+        for (int i = 0; i < n; i++) {
+                Guard *guard = NULL;
+                int r;
+
+                clock_gettime(CLOCK_MONOTONIC, &a);
+                r = guard_check(&g.spec, &guard);
+                clock_gettime(CLOCK_MONOTONIC, &b);
+                if (r < 0 || guard_code(guard) != GUARD_OK)
+                        gate_die("time", r);
+                guard_free(guard);
+                printf("%ld\n", (b.tv_sec - a.tv_sec) * 1000000 + (b.tv_nsec - a.tv_nsec) / 1000);
+        }
+        gate_close(&g);
+        return 0;
+}
+
+int main(int argc, char **argv) {
+        struct stat st;
+
+        if (argc >= 3 && strcmp(argv[1], "pin") == 0 && stat(argv[2], &st) == 0) {
+                printf("%llu:%llu\n", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+                return 0;
+        }
+        if (argc == 5 && strcmp(argv[1], "seal") == 0)
+                return gate_seal(argv + 2);
+        if (argc == 7 && strcmp(argv[1], "check") == 0)
+                return gate_check(argv + 2, NULL);
+        if (argc > 7 && strcmp(argv[1], "run") == 0)
+                return gate_check(argv + 2, argv + 7);
+        if (argc == 8 && strcmp(argv[1], "time") == 0)
+                return gate_time((int)strtol(argv[2], NULL, 10), argv + 3);
+        return 64;
+}
