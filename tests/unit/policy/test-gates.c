@@ -219,7 +219,8 @@ START_TEST(arg_gate) {
         refused(&w, "restart", ",\"arg\":\"cache\"", REASON_ARG_NOT_LISTED, "arg", "");
         refused(&w, "rebuild", ",\"arg\":\"db_1\"", REASON_ARG_NOT_LISTED, "arg", "");
         v = judge(&w, "restart", "");
-        ck_assert_ptr_null(v.call.verb);
+        ck_assert_ptr_eq(v.call.verb, table_find(w.table, "restart"));
+        ck_assert_ptr_null(v.call.arg);
         v = judge(&w, "nonsense", "");
         ck_assert_ptr_null(v.call.verb);
         w.facts.now_ms = 0;

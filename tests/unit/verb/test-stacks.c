@@ -138,7 +138,7 @@ START_TEST(every_row_is_as_the_design_says) {
                         ck_assert_uint_eq(v->timeout_sec, rows[k].sec);
                         ck_assert_uint_eq(v->timeout_cap_sec, rows[k].cap);
                         ck_assert_int_eq(v->cwd, VERB_CWD_HOST);
-                        ck_assert(!v->own && !v->env && !v->missing);
+                        ck_assert(!v->own && !v->missing);
                         ck_assert(!table_hard_denied(v->name));
                 }
                 ck_assert_ptr_null(v->name);
@@ -171,4 +171,20 @@ START_TEST(every_row_is_consistent) {
 }
 END_TEST
 
-RUN_TESTS("verb/stacks", find_and_at, every_argv, every_row_is_as_the_design_says, every_row_is_consistent)
+/* Only podman-compose needs its output read for the status, unbuffered. */
+START_TEST(exit_lines_of_podman_compose_alone) {
+        for (size_t i = 0; stacks_at(i); i++)
+                for (const Verb *v = stacks_at(i)->verbs; v->name; v++) {
+                        bool said = strcmp(stacks_at(i)->name, "podman-compose") == 0 && v->launch != VERB_SELF;
+
+                        ck_assert_int_eq(v->exit_lines, said);
+                        ck_assert_int_eq(v->env != NULL, said);
+                        if (said) {
+                                ck_assert_str_eq(v->env[0], "PYTHONUNBUFFERED=1");
+                                ck_assert_ptr_null(v->env[1]);
+                        }
+                }
+}
+END_TEST
+
+RUN_TESTS("verb/stacks", exit_lines_of_podman_compose_alone, find_and_at, every_argv, every_row_is_as_the_design_says, every_row_is_consistent)
