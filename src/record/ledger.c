@@ -18,7 +18,7 @@ enum { LEDGER_VERSION = 1, LEDGER_FILE_MAX = 4 * 1024 * 1024, LEDGER_TEXT_MAX = 
 
 typedef enum LedgerKind { LEDGER_HASH, LEDGER_TEXT, LEDGER_TIME } LedgerKind;
 typedef struct LedgerField {
-        const char *name = NULL;
+        const char *name;
         LedgerKind kind;
         size_t offset;
         bool begun, ended; /* required in this state */
@@ -250,8 +250,10 @@ static int ledger_parse(char *bytes, size_t len, LedgerState state, LedgerEntry 
                 if ((state == LEDGER_ENDED ? ledger_fields[i].ended : ledger_fields[i].begun) &&
                     !(seen & 1U << i))
                         return LEDGER_E_CORRUPT;
-        if (at >= len || (state == LEDGER_BEGUN && (at + 1 != len || seen & 1U << (LEDGER_FIELDS - 1))))
+        if (at >= len)
                 return LEDGER_E_CORRUPT;
+        if (state == LEDGER_BEGUN && (at + 1 != len || seen & 1U << (LEDGER_FIELDS - 1)))
+                return LEDGER_E_CORRUPT; /* an answer, or the time of it, before the end */
         e->state = state;
         return str_add(&e->response, bytes + at + 1, len - at - 1);
 }
