@@ -27,13 +27,15 @@ static void exitlines_status(ExitLines *e, const char *digits) {
         unsigned long long n;
         int code;
 
-        if (!str_parse_uint(digits + negative, 255, &n) || n == 0)
+        if (!str_parse_uint(digits + negative, 255, &n))
                 return;
-        code = negative ? 128 + (int)(n & 127) : (int)n;
-        if (strcmp(e->command, "run") == 0) {
+        code = negative && n != 0 ? 128 + (int)(n & 127) : (int)n;
+        if (strcmp(e->command, "run") == 0 || strcmp(e->command, "logs") == 0) {
                 e->pending = code;
                 return;
         }
+        if (code == 0)
+                return;
         if (e->absent && (strcmp(e->command, "stop") == 0 || strcmp(e->command, "rm") == 0 ||
                           strcmp(e->command, "pod") == 0))
                 return;

@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "base/io.h"
 #include "run/capture.h"
+#include "run/exitlines.h"
 #include "run/keeper.h"
 #include "run/kin.h"
 #include "run/result.h"
@@ -53,6 +54,7 @@ typedef struct Keeper {
         unsigned looks_none; /* looks in a row that found nobody */
         bool left_over;      /* somebody outlived the KILL rounds */
         int lost;            /* -errno: output was dropped by us */
+        ExitLines exit_lines;
 } Keeper;
 
 static char keeper_chunk[KEEPER_CHUNK];
@@ -89,6 +91,8 @@ static void keeper_arm(Keeper *k, KeeperPhase phase, int64_t end, int64_t tick) 
 static void keeper_feed(Keeper *k, size_t len) {
         int r;
 
+        if (plan_verb(k->spec->plan)->exit_lines)
+                exitlines_feed(&k->exit_lines, keeper_chunk, len);
         if (k->lost < 0)
                 return;
         r = capture_feed(k->capture, keeper_chunk, len);
@@ -319,6 +323,8 @@ static int keeper_finish(Keeper *k) {
                 r = capture_end(k->capture, &k->result.tail, &k->result.output_bytes, &truncated);
                 k->result.truncated = r < 0 || truncated || k->lost < 0;
         }
+        if (k->result.kind == RESULT_EXIT && k->result.code == 0)
+                k->result.code = exitlines_end(&k->exit_lines);
         if (k->spec->sync)
                 (void)fdatasync(
                         k->spec->log_fd); /* a log that is lost does not make the outcome untrue */
@@ -393,8 +399,7 @@ static bool keeper_enter(Keeper *k) {
         r = scope_enter(&scope);
         if (r != 0)
                 keeper_fail(k, scope_stage(r), r < 0 ? -r : 0);
-        /* From here on our end is no longer the drain's. Before, it was: a keeper that stands
-         * nowhere goes with it. */
+        /* scope_enter has done so unless it failed early; what is left to do is to tell of it. */
         if (prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0) < 0 && r == 0) {
                 keeper_fail(k, "setup", errno);
                 r = -1;

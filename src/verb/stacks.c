@@ -8,16 +8,17 @@
 #define OF(kind) { kind, NULL }
 #define ARGV(...) ((const Elem[]){ __VA_ARGS__, { ELEM_LITERAL, NULL } })
 
+#define ROW_EXTRA /* what every row of a table has besides; taken where a row macro is used */
 #define PING \
         { .name = "ping", .class = VERB_READONLY, .launch = VERB_SELF, .needs = VERB_SCOPE_READONLY, \
           .timeout_sec = 60, .timeout_cap_sec = 600 }
 #define READONLY(name_, arg_, ...) \
         { .name = name_, .class = VERB_READONLY, .launch = VERB_DIRECT, .arg = arg_, \
           .needs = VERB_SCOPE_READONLY, .timeout_sec = 60, .timeout_cap_sec = 600, \
-          .argv = ARGV(__VA_ARGS__) }
+          ROW_EXTRA .argv = ARGV(__VA_ARGS__) }
 #define MUTATING(name_, arg_, needs_, sec, cap, ...) \
         { .name = name_, .class = VERB_MUTATING, .launch = VERB_SCOPE, .arg = arg_, .needs = needs_, \
-          .timeout_sec = sec, .timeout_cap_sec = cap, .argv = ARGV(__VA_ARGS__) }
+          .timeout_sec = sec, .timeout_cap_sec = cap, ROW_EXTRA .argv = ARGV(__VA_ARGS__) }
 #define STATUS(...) READONLY("status", VERB_ARG_NONE, __VA_ARGS__)
 #define HEALTH(...) READONLY("health", VERB_ARG_NONE, __VA_ARGS__)
 #define LOGS(...) READONLY("logs", VERB_ARG_SERVICE, __VA_ARGS__)
@@ -47,6 +48,10 @@ static const Verb script_verbs[] = {
 
 /* Version 1.0.3 has neither --env-file nor --project-directory: it reads .env beside the first file. */
 #define PODMAN_COMPOSE BIN("podman-compose"), OF(ELEM_FILES), LIT("-p"), OF(ELEM_PROJECT)
+/* Its exit status is 0 whatever podman's was; unbuffered, its lines stand in the order of what happened. */
+static const char *const podman_compose_env[] = { "PYTHONUNBUFFERED=1", NULL };
+#undef ROW_EXTRA
+#define ROW_EXTRA .exit_lines = true, .env = podman_compose_env,
 static const char *const podman_compose_bins[] = { "podman-compose", "podman", NULL };
 static const Verb podman_compose_verbs[] = {
         PING,
@@ -63,6 +68,8 @@ static const Verb podman_compose_verbs[] = {
         { .name = NULL },
 };
 
+#undef ROW_EXTRA
+#define ROW_EXTRA
 #define DOCKER_COMPOSE \
         BIN("docker"), LIT("compose"), OF(ELEM_FILES), LIT("-p"), OF(ELEM_PROJECT), \
         LIT("--project-directory"), OF(ELEM_CHECKOUT), OF(ELEM_ENV_FILES)

@@ -52,10 +52,11 @@ typedef struct Verb {
         uint32_t timeout_sec;     /* default */
         uint32_t timeout_cap_sec; /* what policy may set at most */
         const Elem *argv;         /* ended by {ELEM_LITERAL, NULL} */
-        const char *const *env;   /* own verbs: K=V literals, NULL-ended; NULL: none */
+        const char *const *env;   /* K=V literals, NULL-ended; NULL: none */
         const Strv *own_args;     /* VERB_ARG_OWN */
         const char *probe;        /* own verbs: a read-only verb's name, or NULL */
         const char *missing;      /* why it can't run here ("podman was not found at install"), or NULL */
+        bool exit_lines;          /* the status is said in the output (run/exitlines.h) */
         bool own;
 } Verb;
 

@@ -31,6 +31,8 @@ static const struct {
         { "podman stop a\nError: no such container\nexit code: 125\npodman rm b\nError: is running\nexit code: 2\n", 2 },
         { "podman restart a\nError: no container with name or ID \"a\" found: no such container\nexit code: 125\n", 125 },
         { "podman logs a\nexit code: -15\n", 143 },
+        { "podman logs a\nexit code: 1\nfrom the app\nexit code: 0\n", 0 },
+        { "podman logs a\nexit code: 0\nfrom the app\nexit code: 125\n", 125 },
         { "podman logs a\nexit code: 7x\nexit code: 999\nexit code: \n", 0 },
         { "podman build\nexit code: 3\npodman build\nexit code: 4\n", 3 },
 };
