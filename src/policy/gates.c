@@ -46,8 +46,7 @@ static void gates_verb(const GateFacts *facts, const Request *r, Verdict *v) {
 static void gates_arg(const GateFacts *facts, const Request *r, Verdict *v) {
         const Verb *verb = v->call.verb;
 
-        v->call = (VerbCall){ .verb = NULL }; /* a refused arg leaves no call behind */
-        switch (table_call(facts->table, verb, r->arg, &v->call)) {
+        switch (table_call(facts->table, verb, r->arg, &v->call)) { /* a refused arg leaves the verb alone behind */
         case 0:
                 return;
         case TABLE_E_ARG_MISSING:

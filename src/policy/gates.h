@@ -42,7 +42,7 @@ typedef struct Verdict {
         bool plan_only;         /* permission_scope plan: report the argv, run nothing */
         int64_t retry_after_sec;/* rate; < 0 elsewhere */
         const char *gate;       /* the name of the gate that decided: "hard-deny" "verb" "arg" "clock" "replay" "mac" "paused" "policy" "scope" "rate" "integrity" */
-        VerbCall call;          /* set once the verb (and arg) gates have passed; verb NULL before */
+        VerbCall call;          /* verb: set once its gate has passed; arg: once its own has */
         Grant *grant;           /* owned by the caller when reason is NONE and neither replay nor plan_only */
 } Verdict;
 
