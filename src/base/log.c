@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -50,4 +51,33 @@ void log_print(LogLevel level, const char *format, ...) {
         else
                 r = io_write_all(STDERR_FILENO, poor, sizeof(poor) - 1);
         (void)r;
+}
+
+static int log_lines(LogLevel level, Str *out, const char *text) {
+        bool first = true;
+        int r = 0;
+
+        while (r == 0 && *text) {
+                size_t len = strcspn(text, "\n");
+
+                if (getenv("JOURNAL_STREAM"))
+                        r = str_addf(out, "<%d>", (int)level);
+                if (r == 0 && first)
+                        r = str_addf(out, "%s: ", log_program);
+                if (r == 0)
+                        r = str_add_escaped(out, text, len, false);
+                if (r == 0)
+                        r = str_addc(out, '\n');
+                first = false;
+                text += len + (text[len] == '\n');
+        }
+        return r;
+}
+
+void log_message(LogLevel level, const char *text) {
+        CLEANUP(str_done) Str out = STR_NULL;
+
+        if (log_lines(level, &out, text) == 0 && io_write_all(STDERR_FILENO, out.data, out.len) == 0)
+                return;
+        log_print(level, "%s", text);
 }

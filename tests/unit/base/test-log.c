@@ -47,6 +47,16 @@ START_TEST(print_hostile_bytes_escaped) {
 }
 END_TEST
 
+START_TEST(message_keeps_the_remedy_alone) {
+        log_open("prog");
+        log_message(LOG_LEVEL_ERR, "it is \033 so\nmend --this");
+        log_said("prog: it is \\x1b so\nmend --this\n");
+        ck_assert_int_eq(setenv("JOURNAL_STREAM", "9:1234", 1), 0);
+        log_message(LOG_LEVEL_ERR, "a\nb\n");
+        log_said("<3>prog: a\n<3>b\n");
+}
+END_TEST
+
 START_TEST(print_without_stderr) {
         (void)close(STDERR_FILENO);
         log_print(LOG_LEVEL_ERR, "nobody hears this");
@@ -65,6 +75,7 @@ int main(void) {
         tcase_add_test(tc, print_one_line);
         tcase_add_test(tc, print_under_the_journal_has_a_level);
         tcase_add_test(tc, print_hostile_bytes_escaped);
+        tcase_add_test(tc, message_keeps_the_remedy_alone);
         tcase_add_test(tc, print_without_stderr);
         suite_add_tcase(suite, tc);
         runner = srunner_create(suite);
