@@ -36,15 +36,19 @@ static int child_setup(ChildSetup *s, int out, bool both) {
                 e = posix_spawnattr_init(&s->attr);
         s->attr_made = e == 0;
         if (e == 0)
-                e = posix_spawn_file_actions_addopen(&s->files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+                e = posix_spawn_file_actions_addopen(&s->files, STDIN_FILENO, "/dev/null", O_RDONLY,
+                                                     0);
         if (e == 0)
                 e = posix_spawn_file_actions_adddup2(&s->files, out, STDOUT_FILENO);
         if (e == 0 && both)
                 e = posix_spawn_file_actions_adddup2(&s->files, out, STDERR_FILENO);
         if (e == 0 && !both)
-                e = posix_spawn_file_actions_addopen(&s->files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+                e = posix_spawn_file_actions_addopen(&s->files, STDERR_FILENO, "/dev/null",
+                                                     O_WRONLY, 0);
         if (e == 0)
-                e = posix_spawn_file_actions_addchdir_np(&s->files, "/"); /* no .envrc of the checkout is in sight of a shell's hooks */
+                e = posix_spawn_file_actions_addchdir_np(
+                        &s->files,
+                        "/"); /* no .envrc of the checkout is in sight of a shell's hooks */
         (void)sigemptyset(&set);
         if (e == 0)
                 e = posix_spawnattr_setsigmask(&s->attr, &set);
@@ -66,7 +70,8 @@ static int child_read(int fd, size_t max, Str *output, bool *ret_more) {
         *ret_more = n > 0;
         if (n <= 0 || output->len >= max)
                 return 0;
-        return str_add(output, bytes, (size_t)n < max - output->len ? (size_t)n : max - output->len);
+        return str_add(output, bytes,
+                       (size_t)n < max - output->len ? (size_t)n : max - output->len);
 }
 
 /* Until the child has ended; a grandchild that keeps the pipe open holds up nobody. */
@@ -96,7 +101,8 @@ static int child_watch(int pidfd, int out, int64_t timeout_ms, size_t max, Str *
         return r;
 }
 
-int child_run(const char *const *argv, int64_t timeout_ms, size_t max, bool both, Str *ret_output, int *ret_status) {
+int child_run(const char *const *argv, int64_t timeout_ms, size_t max, bool both, Str *ret_output,
+              int *ret_status) {
         CLEANUP(str_done) Str output = STR_NULL;
         CLEANUP(child_setup_done) ChildSetup setup = {0};
         CLEANUP(fd_closep) int out = -EBADF;
@@ -114,7 +120,8 @@ int child_run(const char *const *argv, int64_t timeout_ms, size_t max, bool both
         r = child_setup(&setup, in, both);
         if (r < 0)
                 return r;
-        if (posix_spawn(&pid, argv[0], &setup.files, &setup.attr, (char *const *)(uintptr_t)argv, environ) != 0)
+        if (posix_spawn(&pid, argv[0], &setup.files, &setup.attr, (char *const *)(uintptr_t)argv,
+                        environ) != 0)
                 return CHILD_E_SPAWN;
         in = fd_close(in);
         pidfd = (int)syscall(SYS_pidfd_open, pid, 0);

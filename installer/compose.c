@@ -57,12 +57,14 @@ const ComposeService *compose_find(const Compose *c, const char *name) {
 }
 
 const char *compose_kind_name(ComposeKind k) {
-        static const char *const names[] = {"include", "extends", "env_file", "config", "secret", "dockerfile"};
+        static const char *const names[] = {"include", "extends", "env_file",
+                                            "config",  "secret",  "dockerfile"};
 
         return names[k];
 }
 
-static int compose_refuse(ComposeReader *c, const ComposeFile *f, DocumentNode n, const char *text) {
+static int compose_refuse(ComposeReader *c, const ComposeFile *f, DocumentNode n,
+                          const char *text) {
         int r = str_addf(c->why, "%s:%d: %s", f->path, document_line(f->document, n), text);
 
         return r < 0 ? r : COMPOSE_E_INVALID;
@@ -143,10 +145,12 @@ static int compose_load(ComposeReader *c, const char *path, const char *base, Co
                 }
         }
         if (c->files_len == COMPOSE_MAX_FILES) {
-                r = str_addf(c->why, "%s: more than %d compose files", path, (int)COMPOSE_MAX_FILES);
+                r = str_addf(c->why, "%s: more than %d compose files", path,
+                             (int)COMPOSE_MAX_FILES);
                 return r < 0 ? r : COMPOSE_E_INVALID;
         }
-        r = pin_read_at(c->checkout_fd, path, &(PinRule){(uid_t)-1, 0}, PIN_ANY_LINKS, DOCUMENT_MAX_BYTES, &bytes);
+        r = pin_read_at(c->checkout_fd, path, &(PinRule){(uid_t)-1, 0}, PIN_ANY_LINKS,
+                        DOCUMENT_MAX_BYTES, &bytes);
         if (r != 0) {
                 int said = str_addf(c->why, "%s: %s", path, r > 0 ? pin_reason(r) : strerror(-r));
 
@@ -160,7 +164,8 @@ static int compose_load(ComposeReader *c, const char *path, const char *base, Co
         if (r == 0)
                 r = base ? str_dup(base, &f->base) : compose_folder(path, &f->base);
         if (r == 0)
-                r = document_parse(path, bytes.data ? bytes.data : "", bytes.len, &f->document, c->why);
+                r = document_parse(path, bytes.data ? bytes.data : "", bytes.len, &f->document,
+                                   c->why);
         if (r == 0)
                 *ret = f;
         return r;
@@ -168,13 +173,14 @@ static int compose_load(ComposeReader *c, const char *path, const char *base, Co
 
 /* A path that we can follow: no variable, no home, no address. */
 static bool compose_plain(const char *text) {
-        return *text && *text != '~' && !strchr(text, '$') && !strstr(text, "://") && !str_starts(text, "git@") &&
-               !str_starts(text, "github.com/");
+        return *text && *text != '~' && !strchr(text, '$') && !strstr(text, "://") &&
+               !str_starts(text, "git@") && !str_starts(text, "github.com/");
 }
 
-static int compose_part(ComposeReader *c, const ComposeFile *f, DocumentNode n, ComposeKind kind, const char *base,
-                        const char *text, const ComposePart **ret) {
-        ComposePart *parts = reallocarray(c->out.parts, c->out.parts_len + 1, sizeof(*parts)), *part;
+static int compose_part(ComposeReader *c, const ComposeFile *f, DocumentNode n, ComposeKind kind,
+                        const char *base, const char *text, const ComposePart **ret) {
+        ComposePart *parts = reallocarray(c->out.parts, c->out.parts_len + 1, sizeof(*parts)),
+                    *part;
         int r;
 
         if (!parts)
@@ -193,7 +199,8 @@ static int compose_part(ComposeReader *c, const ComposeFile *f, DocumentNode n, 
 }
 
 /* text | [text | {path: text}]: env_file, include.path. */
-static int compose_paths_at(ComposeReader *c, const ComposeFile *f, DocumentNode n, ComposeKind kind, const char *base, int depth) {
+static int compose_paths_at(ComposeReader *c, const ComposeFile *f, DocumentNode n,
+                            ComposeKind kind, const char *base, int depth) {
         const ComposePart *part;
         const char *text = document_text(f->document, n);
         int r = 0;
@@ -203,13 +210,15 @@ static int compose_paths_at(ComposeReader *c, const ComposeFile *f, DocumentNode
         if (document_kind(f->document, n) == DOCUMENT_SCALAR && text)
                 return compose_part(c, f, n, kind, base, text, &part);
         if (document_kind(f->document, n) == DOCUMENT_MAP)
-                return compose_paths_at(c, f, document_get(f->document, n, "path"), kind, base, depth + 1);
+                return compose_paths_at(c, f, document_get(f->document, n, "path"), kind, base,
+                                        depth + 1);
         for (size_t i = 0; i < document_len(f->document, n) && r == 0; i++)
                 r = compose_paths_at(c, f, document_item(f->document, n, i), kind, base, depth + 1);
         return r;
 }
 
-static int compose_paths(ComposeReader *c, const ComposeFile *f, DocumentNode n, ComposeKind kind, const char *base) {
+static int compose_paths(ComposeReader *c, const ComposeFile *f, DocumentNode n, ComposeKind kind,
+                         const char *base) {
         return compose_paths_at(c, f, n, kind, base, 0);
 }
 
@@ -246,7 +255,8 @@ static DocumentNode compose_service_node(const ComposeFile *f, const char *name)
 }
 
 /* Follows extends: until a build: is found. */
-static int compose_builds(ComposeReader *c, ComposeFile *f, DocumentNode service, int depth, bool *ret) {
+static int compose_builds(ComposeReader *c, ComposeFile *f, DocumentNode service, int depth,
+                          bool *ret) {
         CLEANUP(str_freep) char *folder = NULL;
         Document *d = f->document;
         DocumentNode extends = document_get(d, service, "extends"), file;
@@ -267,7 +277,8 @@ static int compose_builds(ComposeReader *c, ComposeFile *f, DocumentNode service
                 if (document_kind(d, file) == DOCUMENT_SCALAR && document_text(d, file)) {
                         r = compose_folder(f->path, &folder); /* seen from the file itself */
                         if (r == 0)
-                                r = compose_part(c, f, file, COMPOSE_EXTENDS, folder, document_text(d, file), &part);
+                                r = compose_part(c, f, file, COMPOSE_EXTENDS, folder,
+                                                 document_text(d, file), &part);
                         if (r != 0 || !part->path)
                                 return r;
                         r = compose_load(c, part->path, NULL, &f);
@@ -278,7 +289,8 @@ static int compose_builds(ComposeReader *c, ComposeFile *f, DocumentNode service
         return compose_builds(c, f, compose_service_node(f, base), depth + 1, ret);
 }
 
-static int compose_add(ComposeReader *c, const ComposeFile *f, const DocumentPair *pair, ComposeService **ret) {
+static int compose_add(ComposeReader *c, const ComposeFile *f, const DocumentPair *pair,
+                       ComposeService **ret) {
         const char *name = document_text(f->document, pair->key);
         ComposeService *services;
         int r;
@@ -296,7 +308,9 @@ static int compose_add(ComposeReader *c, const ComposeFile *f, const DocumentPai
         *ret = &services[c->out.services_len++];
         **ret = (ComposeService){0};
         r = str_dup(name, &(*ret)->name);
-        return r < 0 ? r : str_printf(&(*ret)->where, "%s:%d", f->path, document_line(f->document, pair->key));
+        return r < 0 ? r
+                     : str_printf(&(*ret)->where, "%s:%d", f->path,
+                                  document_line(f->document, pair->key));
 }
 
 static int compose_service(ComposeReader *c, ComposeFile *f, const DocumentPair *pair) {
@@ -319,12 +333,14 @@ static int compose_service(ComposeReader *c, ComposeFile *f, const DocumentPair 
         if (document_kind(d, build) != DOCUMENT_NONE)
                 r = compose_build(c, f, build);
         if (r == 0)
-                r = compose_paths(c, f, document_get(d, pair->value, "env_file"), COMPOSE_ENV_FILE, f->base);
+                r = compose_paths(c, f, document_get(d, pair->value, "env_file"), COMPOSE_ENV_FILE,
+                                  f->base);
         return r;
 }
 
 /* configs: and secrets: of the top level, {NAME: {file: PATH}}. */
-static int compose_mounted(ComposeReader *c, const ComposeFile *f, const char *key, ComposeKind kind) {
+static int compose_mounted(ComposeReader *c, const ComposeFile *f, const char *key,
+                           ComposeKind kind) {
         CLEANUP(document_pairs_done) DocumentPairs pairs = DOCUMENT_PAIRS_NULL;
         Document *d = f->document;
         DocumentNode map = document_get(d, document_root(d), key);
@@ -333,7 +349,8 @@ static int compose_mounted(ComposeReader *c, const ComposeFile *f, const char *k
         if (document_kind(d, map) == DOCUMENT_MAP)
                 r = document_pairs(d, map, &pairs, c->why);
         for (size_t i = 0; i < pairs.len && r == 0; i++)
-                r = compose_paths(c, f, document_get(d, pairs.items[i].value, "file"), kind, f->base);
+                r = compose_paths(c, f, document_get(d, pairs.items[i].value, "file"), kind,
+                                  f->base);
         return r;
 }
 
@@ -372,9 +389,11 @@ static int compose_merge(ComposeReader *c, ComposeFile *f) {
                 return 0; /* a file that includes itself, or is included twice */
         f->merged = true;
         if (root && document_kind(d, root) != DOCUMENT_MAP)
-                return compose_refuse(c, f, root, "is no compose file: the top level must be a map");
+                return compose_refuse(c, f, root,
+                                      "is no compose file: the top level must be a map");
         services = document_get(d, root, "services");
-        if (document_kind(d, services) != DOCUMENT_NONE && document_kind(d, services) != DOCUMENT_MAP)
+        if (document_kind(d, services) != DOCUMENT_NONE &&
+            document_kind(d, services) != DOCUMENT_MAP)
                 return compose_refuse(c, f, services, "services must be a map");
         r = compose_includes(c, f);
         if (r == 0 && document_kind(d, services) == DOCUMENT_MAP)
@@ -396,12 +415,15 @@ static int compose_check_spent(ComposeReader *c) {
 }
 
 int compose_read(int checkout_fd, const char *checkout, const Strv *files, Compose *ret, Str *why) {
-        CLEANUP(compose_reader_done) ComposeReader c = {.checkout_fd = checkout_fd, .checkout = checkout, .why = why};
+        CLEANUP(compose_reader_done)
+        ComposeReader c = {.checkout_fd = checkout_fd, .checkout = checkout, .why = why};
         CLEANUP(str_freep) char *base = NULL;
         int r = 0;
 
         if (files->len > 0)
-                r = compose_folder(files->items[0], &base); /* of several -f, the first one's folder is the project's */
+                r = compose_folder(
+                        files->items[0],
+                        &base); /* of several -f, the first one's folder is the project's */
         for (size_t i = 0; i < files->len && r == 0; i++) {
                 ComposeFile *f;
 

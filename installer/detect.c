@@ -72,17 +72,21 @@ static int detect_root(const char *project, char **ret, Str *why) {
 
         start = realpath(project ? project : ".", NULL);
         if (!start)
-                return detect_refused(str_addf(why, "%s: %s", project ? project : ".", strerror(errno)));
+                return detect_refused(
+                        str_addf(why, "%s: %s", project ? project : ".", strerror(errno)));
         r = str_dup(start, &at);
         if (r == 0)
                 r = detect_climb(at, &found);
         if (r < 0)
                 return r;
         if (!found)
-                return detect_refused(str_addf(why, "no git repository at %s or above it\ngit init %s", start, start));
+                return detect_refused(str_addf(
+                        why, "no git repository at %s or above it\ngit init %s", start, start));
         if (project && !str_eq(at, start))
-                return detect_refused(str_addf(why, "%s is not the root of its checkout; name the root\nspoolgate install --project %s", start,
-                                               at));
+                return detect_refused(str_addf(why,
+                                               "%s is not the root of its checkout; name the "
+                                               "root\nspoolgate install --project %s",
+                                               start, at));
         *ret = at;
         at = NULL;
         return 0;
@@ -97,17 +101,22 @@ static int detect_gitfile(const Checkout *c, char **ret, Str *why) {
 
         r = pin_read_at(c->fd, ".git", &detect_any, PIN_ANY_LINKS, DETECT_GITFILE_MAX, &text);
         if (r != 0)
-                return r < 0 ? r : detect_refused(str_addf(why, "%s/.git %s", c->root.path, pin_reason(r)));
+                return r < 0 ? r
+                             : detect_refused(
+                                       str_addf(why, "%s/.git %s", c->root.path, pin_reason(r)));
         if (!str_starts(text.data, "gitdir: "))
-                return detect_refused(str_addf(why, "%s/.git: is neither a folder nor a gitfile", c->root.path));
+                return detect_refused(
+                        str_addf(why, "%s/.git: is neither a folder nor a gitfile", c->root.path));
         text.data[strcspn(text.data, "\r\n")] = '\0';
         target = text.data + strlen("gitdir: ");
-        r = target[0] == '/' ? str_dup(target, &path) : str_printf(&path, "%s/%s", c->root.path, target);
+        r = target[0] == '/' ? str_dup(target, &path)
+                             : str_printf(&path, "%s/%s", c->root.path, target);
         if (r < 0)
                 return r;
         *ret = realpath(path, NULL);
         if (!*ret)
-                return detect_refused(str_addf(why, "%s/.git names %s: %s", c->root.path, path, strerror(errno)));
+                return detect_refused(
+                        str_addf(why, "%s/.git names %s: %s", c->root.path, path, strerror(errno)));
         return 0;
 }
 
@@ -177,8 +186,14 @@ int detect_blind(int fd, const char **ret_name) {
                 unsigned long magic;
                 const char *name;
         } blind[] = {
-                {NFS_SUPER_MAGIC, "nfs"}, {V9FS_MAGIC, "9p"}, {FUSE_SUPER_MAGIC, "fuse or virtiofs"}, {SMB_SUPER_MAGIC, "smb"},
-                {CIFS_SUPER_MAGIC, "cifs"}, {SMB2_SUPER_MAGIC, "smb"}, {CEPH_SUPER_MAGIC, "ceph"}, {AFS_FS_MAGIC, "afs"},
+                {NFS_SUPER_MAGIC, "nfs"},
+                {V9FS_MAGIC, "9p"},
+                {FUSE_SUPER_MAGIC, "fuse or virtiofs"},
+                {SMB_SUPER_MAGIC, "smb"},
+                {CIFS_SUPER_MAGIC, "cifs"},
+                {SMB2_SUPER_MAGIC, "smb"},
+                {CEPH_SUPER_MAGIC, "ceph"},
+                {AFS_FS_MAGIC, "afs"},
         };
         struct statfs fs;
 
@@ -206,7 +221,8 @@ bool detect_line_covers(const char *line, const char *spool) {
                 len--;
         while (len > 0 && line[len - 1] == '/')
                 len--;
-        return len > 0 && line[0] != '!' && line[0] != '#' && strncmp(spool, line, len) == 0 && (spool[len] == '/' || !spool[len]);
+        return len > 0 && line[0] != '!' && line[0] != '#' && strncmp(spool, line, len) == 0 &&
+               (spool[len] == '/' || !spool[len]);
 }
 
 static int detect_file_covers(int dir, const char *name, const char *spool, bool *ret) {
@@ -216,7 +232,8 @@ static int detect_file_covers(int dir, const char *name, const char *spool, bool
         r = pin_read_at(dir, name, &detect_any, PIN_ANY_LINKS, DETECT_IGNORE_MAX, &text);
         if (r != 0)
                 return r < 0 ? r : 0; /* what can't be read covers nothing: a warning more */
-        for (const char *line = text.data; *line && !*ret; line += strcspn(line, "\n"), line += *line == '\n')
+        for (const char *line = text.data; *line && !*ret;
+             line += strcspn(line, "\n"), line += *line == '\n')
                 *ret = detect_line_covers(line, spool);
         return 0;
 }
@@ -231,9 +248,12 @@ int detect_ignored(const Checkout *c, const char *spool, bool *ret_ignored) {
         r = detect_file_covers(c->fd, ".gitignore", spool, &ignored);
         if (r == 0)
                 r = pin_host_dir(c->git_dir.path, &detect_any, &git);
-        if (r == 0 && pin_read_at(git, "commondir", &detect_any, PIN_ANY_LINKS, DETECT_GITFILE_MAX, &link) == 0) {
-                link.data[strcspn(link.data, "\r\n")] = '\0'; /* a linked worktree has its excludes in the main .git */
-                r = link.data[0] == '/' ? str_dup(link.data, &common) : str_printf(&common, "%s/%s", c->git_dir.path, link.data);
+        if (r == 0 && pin_read_at(git, "commondir", &detect_any, PIN_ANY_LINKS, DETECT_GITFILE_MAX,
+                                  &link) == 0) {
+                link.data[strcspn(link.data, "\r\n")] =
+                        '\0'; /* a linked worktree has its excludes in the main .git */
+                r = link.data[0] == '/' ? str_dup(link.data, &common)
+                                        : str_printf(&common, "%s/%s", c->git_dir.path, link.data);
                 git = fd_close(git);
                 if (r == 0)
                         r = pin_host_dir(common, &detect_any, &git);

@@ -40,7 +40,8 @@ static int document_refuse(Str *why, const char *name, size_t line, const char *
 }
 
 /* What libyaml has to say, with the line; it knows only an offset for bytes that are no UTF-8. */
-static int document_problem(const yaml_parser_t *p, const char *name, const char *bytes, size_t len, Str *why) {
+static int document_problem(const yaml_parser_t *p, const char *name, const char *bytes, size_t len,
+                            Str *why) {
         size_t line = p->problem_mark.line + 1;
         const char *text = p->problem ? p->problem : "is not YAML";
         int r;
@@ -88,7 +89,8 @@ static const char *document_count(DocumentCount *c, const yaml_event_t *e) {
         return c->documents > 1 ? "holds a second document" : NULL;
 }
 
-/* A first pass over the events: bounds are kept before any tree is built, since libyaml compares each anchor with all others. */
+/* A first pass over the events: bounds are kept before any tree is built, since libyaml compares
+ * each anchor with all others. */
 static int document_measure(const char *name, const char *bytes, size_t len, Str *why) {
         CLEANUP(document_parser_done) yaml_parser_t p = {0};
         DocumentCount count = {0};
@@ -147,14 +149,16 @@ static yaml_node_t *document_node(Document *d, DocumentNode n) {
 }
 
 DocumentNode document_root(Document *d) {
-        return yaml_document_get_root_node(&d->yaml) ? 1 : 0; /* libyaml: the root is the first node */
+        return yaml_document_get_root_node(&d->yaml) ? 1
+                                                     : 0; /* libyaml: the root is the first node */
 }
 
 static bool document_null(const yaml_node_t *node) {
         const char *text = (const char *)node->data.scalar.value;
 
         return node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-               (!*text || str_eq(text, "~") || str_eq(text, "null") || str_eq(text, "Null") || str_eq(text, "NULL"));
+               (!*text || str_eq(text, "~") || str_eq(text, "null") || str_eq(text, "Null") ||
+                str_eq(text, "NULL"));
 }
 
 DocumentKind document_kind(Document *d, DocumentNode n) {
@@ -301,9 +305,11 @@ static int document_collect(Document *d, DocumentNode map, int depth, DocumentPa
                 DocumentPairs own = {p->items ? p->items + base : NULL, p->len - base};
 
                 if (!key)
-                        return document_refuse(why, d->name, (size_t)document_line(d, pair.key), "a key must be text");
+                        return document_refuse(why, d->name, (size_t)document_line(d, pair.key),
+                                               "a key must be text");
                 if (document_has(d, &own, key) && d->purse > 0)
-                        return document_refuse(why, d->name, (size_t)document_line(d, pair.key), "the same key twice");
+                        return document_refuse(why, d->name, (size_t)document_line(d, pair.key),
+                                               "the same key twice");
                 if (!str_eq(key, "<<") && !document_has(d, p, key))
                         r = document_push(p, pair);
         }

@@ -12,11 +12,16 @@
 #include "verb/stacks.h"
 
 static const char *const equip_compose_names[] = {
-        "compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml", "podman-compose.yaml", "podman-compose.yml",
-        "container-compose.yaml", "container-compose.yml",
+        "compose.yaml",           "compose.yml",           "docker-compose.yaml",
+        "docker-compose.yml",     "podman-compose.yaml",   "podman-compose.yml",
+        "container-compose.yaml", "container-compose.yml", NULL,
 };
 static const char *const equip_override_names[] = {
-        "compose.override.yaml", "compose.override.yml", "docker-compose.override.yaml", "docker-compose.override.yml",
+        "compose.override.yaml",
+        "compose.override.yml",
+        "docker-compose.override.yaml",
+        "docker-compose.override.yml",
+        NULL,
 };
 
 static int equip_refused(int added) {
@@ -42,10 +47,12 @@ static int equip_warn(Survey *s, const char *format, ...) {
 static bool equip_is_file(const Survey *s, const char *name) {
         struct stat st;
 
-        return fstatat(s->checkout.fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode));
+        return fstatat(s->checkout.fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+               (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode));
 }
 
-/* A path of the operator's, relative to the checkout or absolute below it; refused elsewhere. Each once. */
+/* A path of the operator's, relative to the checkout or absolute below it; refused elsewhere. Each
+ * once. */
 static int equip_add_path(Survey *s, const char *option, const char *path, Strv *to, Str *why) {
         CLEANUP(str_freep) char *beneath = NULL;
         int r;
@@ -54,7 +61,8 @@ static int equip_add_path(Survey *s, const char *option, const char *path, Strv 
         if (r < 0)
                 return r;
         if (!beneath || !*beneath)
-                return equip_refused(str_addf(why, "%s %s: lies outside the checkout %s", option, path, s->checkout.root.path));
+                return equip_refused(str_addf(why, "%s %s: lies outside the checkout %s", option,
+                                              path, s->checkout.root.path));
         return strv_find(to, beneath) ? 0 : strv_add_take(to, &beneath);
 }
 
@@ -70,33 +78,47 @@ static int equip_choose(const InstallOptions *o, Survey *s, const Stack **ret, S
         const char *name = o->stack;
         int r;
 
-        if (!name)
-                name = o->stack_bin ? "script" : s->bridge.compose.len > 0 ? "podman-compose" : NULL;
+        if (!name && o->stack_bin)
+                name = "script";
+        else if (!name && s->bridge.compose.len > 0)
+                name = "podman-compose";
         *ret = stacks_find(name);
         if (*ret)
                 return str_dup((*ret)->name, &s->bridge.stack);
         r = name ? str_addf(why, "unknown stack '%s'; there are", name)
-                 : str_addf(why, "%s has no compose file: which stack is it? There are", s->checkout.root.path);
+                 : str_addf(why, "%s has no compose file: which stack is it? There are",
+                            s->checkout.root.path);
         for (size_t i = 0; stacks_at(i) && r == 0; i++)
                 r = str_addf(why, " %s", stacks_at(i)->name);
-        return equip_refused(r < 0 ? r : str_adds(why, "\nspoolgate install --stack script --stack-bin PATH"));
+        return equip_refused(
+                r < 0 ? r : str_adds(why, "\nspoolgate install --stack script --stack-bin PATH"));
 }
 
-/* -f files: the options', else the first of the usual names. An override is merged by no one unless it is named. */
+/* -f files: the options', else the first of the usual names. An override is merged by no one unless
+ * it is named. */
 static int equip_compose_files(const InstallOptions *o, Survey *s, Str *why) {
+        Strv *files = &s->bridge.compose;
         int r;
 
-        r = equip_add_paths(s, "--compose", &o->compose, &s->bridge.compose, why);
+        r = equip_add_paths(s, "--compose", &o->compose, files, why);
         if (r != 0 || o->compose.len > 0)
                 return r;
-        for (size_t i = 0; i < sizeof(equip_compose_names) / sizeof(equip_compose_names[0]) && s->bridge.compose.len == 0 && r == 0; i++)
-                if (equip_is_file(s, equip_compose_names[i]))
-                        r = strv_add(&s->bridge.compose, equip_compose_names[i]);
-        for (size_t i = 0; i < sizeof(equip_override_names) / sizeof(equip_override_names[0]) && s->bridge.compose.len > 0 && r == 0; i++)
-                if (equip_is_file(s, equip_override_names[i]))
-                        r = equip_warn(s, "%s is not used; to use it, name both\nspoolgate install --compose %s --compose %s", equip_override_names[i],
-                                       s->bridge.compose.items[0], equip_override_names[i]);
-        return r;
+        for (const char *const *name = equip_compose_names; *name && files->len == 0; name++) {
+                if (equip_is_file(s, *name))
+                        r = strv_add(files, *name);
+                if (r < 0)
+                        return r;
+        }
+        for (const char *const *name = equip_override_names; *name && files->len > 0; name++) {
+                if (equip_is_file(s, *name))
+                        r = equip_warn(s,
+                                       "%s is not used; to use it, name both\n"
+                                       "spoolgate install --compose %s --compose %s",
+                                       *name, files->items[0], *name);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
 }
 
 static int equip_run_files(Survey *s) {
@@ -125,10 +147,15 @@ static int equip_stack_bin(const char *given, Survey *s, char **ret, Str *why) {
                 given = path;
         }
         if (strchr(given, '/') && resolve_below(given, root)) {
-                r = equip_warn(s, "%s lies in the checkout, where the agent can change it; it is guarded, but a copy outside is safer", given);
+                r = equip_warn(s,
+                               "%s lies in the checkout, where the agent can change it; it is "
+                               "guarded, but a copy outside is safer",
+                               given);
                 if (r == 0)
                         r = equip_add_path(s, "--stack-bin", given, &s->bridge.guarded, why);
-                return r != 0 ? r : resolve_program(given, getenv("PATH"), getenv("SHELL"), NULL, ret, why);
+                return r != 0 ? r
+                              : resolve_program(given, getenv("PATH"), getenv("SHELL"), NULL, ret,
+                                                why);
         }
         return resolve_program(given, getenv("PATH"), getenv("SHELL"), root, ret, why);
 }
@@ -143,14 +170,16 @@ static int equip_bin(const InstallOptions *o, Survey *s, const char *name, bool 
         if (first && o->stack_bin) {
                 r = equip_stack_bin(o->stack_bin, s, &path, &missing);
                 if (r > 0)
-                        return equip_refused(str_addf(why, "--stack-bin %s: %s", o->stack_bin, missing.data));
+                        return equip_refused(
+                                str_addf(why, "--stack-bin %s: %s", o->stack_bin, missing.data));
         } else {
-                r = resolve_program(name, search ? search : "/usr/local/bin:/usr/bin:/bin", getenv("SHELL"), s->checkout.root.path, &path,
-                                    &missing);
+                r = resolve_program(name, search ? search : "/usr/local/bin:/usr/bin:/bin",
+                                    getenv("SHELL"), s->checkout.root.path, &path, &missing);
                 if (r == RESOLVE_E_ABSENT) /* the verbs that need it say so themselves */
                         return 0;
                 if (r > 0)
-                        return equip_warn(s, "%s; the verbs that need %s stay off", missing.data, name);
+                        return equip_warn(s, "%s; the verbs that need %s stay off", missing.data,
+                                          name);
         }
         if (r == 0)
                 r = str_printf(&entry, "%s=%s", name, path);
@@ -161,23 +190,27 @@ static int equip_bins(const InstallOptions *o, const Stack *stack, Survey *s, St
         int r = 0;
 
         if (str_eq(stack->name, "script") && !o->stack_bin)
-                return equip_refused(str_adds(why, "the script stack needs its program\nspoolgate install --stack script --stack-bin PATH"));
+                return equip_refused(str_adds(why, "the script stack needs its program\nspoolgate "
+                                                   "install --stack script --stack-bin PATH"));
         for (size_t i = 0; stack->bins[i] && r == 0; i++)
                 r = equip_bin(o, s, stack->bins[i], i == 0, why);
         return r;
 }
 
-/* .env beside the first compose file is what compose tools read unasked; its values are secrets to the redaction. */
+/* .env beside the first compose file is what compose tools read unasked; its values are secrets to
+ * the redaction. */
 static int equip_env_files(const InstallOptions *o, Survey *s, Str *why) {
         CLEANUP(str_freep) char *env = NULL;
-        const char *first = s->bridge.compose.len > 0 ? s->bridge.compose.items[0] : "", *slash = strrchr(first, '/');
+        const char *first = s->bridge.compose.len > 0 ? s->bridge.compose.items[0] : "",
+                   *slash = strrchr(first, '/');
         int r;
 
         if (o->env_files.len > 0) {
                 r = equip_add_paths(s, "--env-file", &o->env_files, &s->bridge.env_files, why);
                 for (size_t i = 0; i < s->bridge.env_files.len && r == 0; i++)
                         if (!equip_is_file(s, s->bridge.env_files.items[i]))
-                                r = equip_warn(s, "--env-file %s: there is no such file", s->bridge.env_files.items[i]);
+                                r = equip_warn(s, "--env-file %s: there is no such file",
+                                               s->bridge.env_files.items[i]);
                 return r;
         }
         r = str_printf(&env, "%.*s.env", slash ? (int)(slash - first) + 1 : 0, first);
@@ -190,11 +223,16 @@ static int equip_guard_part(const ComposePart *part, Survey *s) {
         struct stat st;
 
         if (!part->path || !*part->path)
-                return equip_warn(s, "%s: %s %s is not guarded: it is outside the checkout, remote, or has a variable in it", part->where,
+                return equip_warn(s,
+                                  "%s: %s %s is not guarded: it is outside the checkout, remote, "
+                                  "or has a variable in it",
+                                  part->where, compose_kind_name(part->kind), part->text);
+        if (fstatat(s->checkout.fd, part->path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            !S_ISREG(st.st_mode))
+                return equip_warn(s, "%s: %s %s is not guarded: it is no regular file", part->where,
                                   compose_kind_name(part->kind), part->text);
-        if (fstatat(s->checkout.fd, part->path, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
-                return equip_warn(s, "%s: %s %s is not guarded: it is no regular file", part->where, compose_kind_name(part->kind), part->text);
-        if (strv_find(&s->bridge.guarded, part->path) || strv_find(&s->bridge.env_files, part->path))
+        if (strv_find(&s->bridge.guarded, part->path) ||
+            strv_find(&s->bridge.env_files, part->path))
                 return 0;
         return strv_add(&s->bridge.guarded, part->path);
 }
@@ -224,8 +262,10 @@ int survey_stack(const InstallOptions *o, Survey *s, Str *why) {
                 return r;
         from_compose = str_ends(stack->name, "-compose");
         if (from_compose && s->bridge.compose.len == 0)
-                return equip_refused(str_addf(why, "%s: no compose file in it\nspoolgate install --stack %s --compose FILE", s->checkout.root.path,
-                                              stack->name));
+                return equip_refused(str_addf(
+                        why,
+                        "%s: no compose file in it\nspoolgate install --stack %s --compose FILE",
+                        s->checkout.root.path, stack->name));
         r = compose_read(s->checkout.fd, s->checkout.root.path, &s->bridge.compose, &c, why);
         if (r == 0)
                 r = equip_run_files(s);

@@ -13,7 +13,11 @@
 #include "policy/policy.h"
 #include "spool/spool.h"
 
-enum { INSTALL_POLICY_MAX = POLICY_MAX_BYTES, INSTALL_REQUEST_MAX = 1024 * 1024, INSTALL_TEXT_MAX = 64 * 1024 };
+enum {
+        INSTALL_POLICY_MAX = POLICY_MAX_BYTES,
+        INSTALL_REQUEST_MAX = 1024 * 1024,
+        INSTALL_TEXT_MAX = 64 * 1024
+};
 
 void install_options_done(InstallOptions *o) {
         strv_done(&o->compose);
@@ -37,7 +41,8 @@ static int install_bridge(const Survey *s, Str *ret, Str *why) {
 
         r = bridge_format(&s->bridge, &text);
         if (r == -EILSEQ)
-                return install_refused(str_addf(why, "%s: a name that is not UTF-8", s->checkout.root.path));
+                return install_refused(
+                        str_addf(why, "%s: a name that is not UTF-8", s->checkout.root.path));
         if (r == 0)
                 r = bridge_parse(text, strlen(text), &again, &message);
         if (r == BRIDGE_E_INVALID)
@@ -45,7 +50,8 @@ static int install_bridge(const Survey *s, Str *ret, Str *why) {
         return r < 0 ? r : str_adds(ret, text);
 }
 
-/* Every verb that can't run, with its reason; join-network is only spoken of when it was asked for. */
+/* Every verb that can't run, with its reason; join-network is only spoken of when it was asked for.
+ */
 static int install_missing(const Survey *s, Strv *warnings) {
         CLEANUP(table_freep) VerbTable *t = NULL;
         CLEANUP(setup_done) VerbSetup setup = {0};
@@ -60,7 +66,8 @@ static int install_missing(const Survey *s, Strv *warnings) {
         for (size_t i = 0; (verb = table_at(t, i)) && r == 0; i++) {
                 CLEANUP(str_freep) char *text = NULL;
 
-                if (!verb->missing || (str_eq(verb->name, "join-network") && !s->bridge.network && !s->bridge.container))
+                if (!verb->missing || (str_eq(verb->name, "join-network") && !s->bridge.network &&
+                                       !s->bridge.container))
                         continue;
                 r = str_printf(&text, "%s can't run: %s", verb->name, verb->missing);
                 if (r == 0)
@@ -69,14 +76,16 @@ static int install_missing(const Survey *s, Strv *warnings) {
         return r;
 }
 
-static int install_add_program(Plan *p, const Layout *l, const char *name, bool needed, Strv *warnings, Str *why) {
+static int install_add_program(Plan *p, const Layout *l, const char *name, bool needed,
+                               Strv *warnings, Str *why) {
         CLEANUP(str_done) Str bytes = STR_NULL;
         CLEANUP(str_done) Str reason = STR_NULL;
         int r;
 
         r = programs_read(PROGRAMS_BINARY, name, PROGRAMS_MAX_BYTES, &bytes, &reason);
         if (r > 0)
-                return needed ? install_refused(str_adds(why, reason.data)) : strv_add(warnings, reason.data);
+                return needed ? install_refused(str_adds(why, reason.data))
+                              : strv_add(warnings, reason.data);
         return r < 0 ? r : plan_add_file(p, -EBADF, l->lib, name, &bytes, 0755, 0);
 }
 
@@ -98,11 +107,13 @@ static int install_plan_config(Plan *p, const Layout *l, Str *why) {
                 return INSTALL_E_REFUSED;
         if (r == 0)
                 r = plan_add_dir(p, -EBADF, l->config, 0700, 0);
-        return r < 0 ? r : plan_add_file(p, -EBADF, l->config, "policy.conf", &policy, 0600, PLAN_ONCE);
+        return r < 0 ? r
+                     : plan_add_file(p, -EBADF, l->config, "policy.conf", &policy, 0600, PLAN_ONCE);
 }
 
 static int install_plan_state(Plan *p, const Layout *l) {
-        static const char *const dirs[] = {"", "/ledger", "/ledger/begun", "/ledger/ended", "/rate", "/seal", "/run"};
+        static const char *const dirs[] = {"",      "/ledger", "/ledger/begun", "/ledger/ended",
+                                           "/rate", "/seal",   "/run"};
         int r = 0;
 
         for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]) && r == 0; i++) {
@@ -138,7 +149,8 @@ static int install_plan_spool(Plan *p, const Survey *s, Str *why) {
                 if (r == 0)
                         r = plan_add_dir(p, fd, path, install_spool_mode(&s->bridge, d), 0);
         }
-        return r < 0 ? r : plan_add_file(p, fd, s->bridge.spool, "spoolgate-request", &client, 0755, 0);
+        return r < 0 ? r
+                     : plan_add_file(p, fd, s->bridge.spool, "spoolgate-request", &client, 0755, 0);
 }
 
 static int install_add_unit(Plan *p, const Layout *l, size_t i, const UnitsFill *fill, Str *why) {
@@ -184,7 +196,8 @@ static int install_plan_units(Plan *p, const Survey *s, Str *why) {
         CLEANUP(str_freep) char *state = NULL;
         int r;
 
-        r = str_printf(&requests, "%s/%s/%s", s->checkout.root.path, s->bridge.spool, spool_dir_name(SPOOL_REQUESTS));
+        r = str_printf(&requests, "%s/%s/%s", s->checkout.root.path, s->bridge.spool,
+                       spool_dir_name(SPOOL_REQUESTS));
         if (r == 0)
                 r = str_printf(&drain, "%s/spoolgate-drain", s->layout.lib);
         if (r == 0)
@@ -195,8 +208,11 @@ static int install_plan_units(Plan *p, const Survey *s, Str *why) {
                 r = plan_add_dir(p, -EBADF, s->layout.units, 0755, PLAN_SHARED);
         for (size_t i = 0; i < UNITS_COUNT && r == 0; i++)
                 r = install_add_unit(p, &s->layout, i,
-                                     &(UnitsFill){s->layout.slug, requests, drain, s->bridge.path, config, state, systemctl_path(),
-                                                  access("/usr/bin/sleep", X_OK) == 0 ? "/usr/bin/sleep" : "/bin/sleep"},
+                                     &(UnitsFill){s->layout.slug, requests, drain, s->bridge.path,
+                                                  config, state, systemctl_path(),
+                                                  access("/usr/bin/sleep", X_OK) == 0
+                                                          ? "/usr/bin/sleep"
+                                                          : "/bin/sleep"},
                                      why);
         return r;
 }
@@ -246,12 +262,14 @@ static int install_advise_ignore(Survey *s) {
         CLEANUP(str_freep) char *file = NULL;
         CLEANUP(str_freep) char *line = NULL;
         const char *root = s->checkout.root.path;
-        bool own = resolve_below(s->checkout.git_dir.path, root); /* else a linked worktree, which has no info/exclude */
+        bool own = resolve_below(s->checkout.git_dir.path,
+                                 root); /* else a linked worktree, which has no info/exclude */
         int r;
 
         r = str_printf(&file, "%s/%s", root, own ? ".git/info/exclude" : ".gitignore");
         if (r == 0)
-                r = str_printf(&line, "/%.*s/", (int)strcspn(s->bridge.spool, "/"), s->bridge.spool);
+                r = str_printf(&line, "/%.*s/", (int)strcspn(s->bridge.spool, "/"),
+                               s->bridge.spool);
         if (r == 0)
                 r = str_adds(&text, "git does not ignore the spool\necho ");
         if (r == 0)
@@ -263,7 +281,8 @@ static int install_advise_ignore(Survey *s) {
         return r < 0 ? r : install_warn(s, &text);
 }
 
-/* Lingering, ignore files and file systems: nothing that stops an install, all of it worth a line. */
+/* Lingering, ignore files and file systems: nothing that stops an install, all of it worth a line.
+ */
 static int install_advise(const InstallOptions *o, Survey *s) {
         CLEANUP(str_done) Str text = STR_NULL;
         CLEANUP(str_freep) char *user = NULL;
@@ -277,14 +296,20 @@ static int install_advise(const InstallOptions *o, Survey *s) {
         if (r == 0)
                 r = detect_blind(s->checkout.fd, &blind);
         if (r == 0 && blind)
-                r = str_addf(&text, "the checkout is on %s, where inotify is blind: requests wait for the sweep timer, up to a minute", blind);
+                r = str_addf(&text,
+                             "the checkout is on %s, where inotify is blind: requests wait for the "
+                             "sweep timer, up to a minute",
+                             blind);
         if (r == 0 && text.len > 0)
                 r = install_warn(s, &text);
         if (r < 0 || o->no_units)
                 return r;
         r = detect_linger(&linger, &user);
         if (r == 0 && !linger)
-                r = str_addf(&text, "lingering is off: the bridge, and every container it starts, ends with the last login\nloginctl enable-linger %s", user);
+                r = str_addf(&text,
+                             "lingering is off: the bridge, and every container it starts, ends "
+                             "with the last login\nloginctl enable-linger %s",
+                             user);
         return r < 0 || text.len == 0 ? r : install_warn(s, &text);
 }
 
@@ -299,8 +324,11 @@ static int install_start(Survey *s, bool changed) {
         int r = systemctl_enable(s->layout.slug, changed, &why);
 
         if (r > 0)
-                r = str_addf(&why, "; the units are written and not started\nsystemctl --user daemon-reload && systemctl --user enable --now spoolgate-%s.path spoolgate-%s.timer",
-                             s->layout.slug, s->layout.slug);
+                r = str_addf(
+                        &why,
+                        "; the units are written and not started\nsystemctl --user daemon-reload "
+                        "&& systemctl --user enable --now spoolgate-%s.path spoolgate-%s.timer",
+                        s->layout.slug, s->layout.slug);
         return r < 0 || why.len == 0 ? r : install_warn(s, &why);
 }
 
@@ -322,7 +350,10 @@ static int install_carry_out(const InstallOptions *o, Survey *s, Str *report, St
                 r = install_start(s, install_units_changed(&p, units));
         if (r == 0)
                 r = str_addf(report, "%s: %s, checkout %s\n", s->layout.slug,
-                             o->dry_run ? "nothing was written" : plan_changes(&p) ? "installed" : "nothing changed", s->checkout.root.path);
+                             o->dry_run         ? "nothing was written"
+                             : plan_changes(&p) ? "installed"
+                                                : "nothing changed",
+                             s->checkout.root.path);
         return r > 0 ? INSTALL_E_REFUSED : r;
 }
 

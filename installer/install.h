@@ -1,11 +1,13 @@
 /* installer/install.h - pin one checkout to one bridge
  *
- * Everything is looked at and checked first, then written: programs, policy (once), state, spool, bridge.json, units; a second run
- * changes nothing. Relative paths of the options are seen from the checkout.
+ * Everything is looked at and checked first, then written: programs, policy (once), state, spool,
+ * bridge.json, units; a second run changes nothing. Relative paths of the options are seen from the
+ * checkout.
  *
- * An agent of another uid (--agent-uid: a container's user that is a subuid on the host) can't write into the spool, whose directories belong to the
- * host user and are 0755. requests/ and tmp/ become 1777 then: it makes and renames its own files there and nobody else's, while the
- * drain, as the directories' owner, moves any of them. The other directories stay closed to it. */
+ * An agent of another uid (--agent-uid: a container's user that is a subuid on the host) can't
+ * write into the spool, whose directories belong to the host user and are 0755. requests/ and tmp/
+ * become 1777 then: it makes and renames its own files there and nobody else's, while the drain, as
+ * the directories' owner, moves any of them. The other directories stay closed to it. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +25,6 @@ typedef struct InstallOptions { /* NULL and empty: not given */
 #define INSTALL_OPTIONS_NULL ((InstallOptions){.agent_uid = -1})
 void install_options_done(InstallOptions *o);
 
-/* report: one line a step, then what to do next. warnings: each a text, its remedy alone on the last line. INSTALL_E_REFUSED: why, in
- * the same form, and nothing has been written. */
+/* report: one line a step, then what to do next. warnings: each a text, its remedy alone on the
+ * last line. INSTALL_E_REFUSED: why, in the same form, and nothing has been written. */
 MUST_CHECK int install_run(const InstallOptions *o, Str *report, Strv *warnings, Str *why);

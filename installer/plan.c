@@ -26,7 +26,8 @@ static int plan_refused(int added) {
         return added < 0 ? added : PLAN_E_REFUSED;
 }
 
-static int plan_add(Plan *p, int at, const char *dir, mode_t mode, PlanFlags flags, PlanStep **ret) {
+static int plan_add(Plan *p, int at, const char *dir, mode_t mode, PlanFlags flags,
+                    PlanStep **ret) {
         PlanStep *steps = reallocarray(p->steps, p->len + 1, sizeof(*steps)), *s;
         int r;
 
@@ -49,7 +50,8 @@ int plan_add_dir(Plan *p, int at, const char *dir, mode_t mode, PlanFlags flags)
         return plan_add(p, at, dir, mode, flags, &s);
 }
 
-int plan_add_file(Plan *p, int at, const char *dir, const char *name, Str *bytes, mode_t mode, PlanFlags flags) {
+int plan_add_file(Plan *p, int at, const char *dir, const char *name, Str *bytes, mode_t mode,
+                  PlanFlags flags) {
         PlanStep *s;
         int r;
 
@@ -68,7 +70,8 @@ static int plan_open_dir(const PlanStep *s, int *ret_fd) {
         PinRule mine = {geteuid(), s->at < 0 ? 0022 : 0}, any = {(uid_t)-1, 0};
         const PinRule *rule = s->flags & PLAN_SHARED ? &any : &mine;
 
-        return s->at < 0 ? pin_host_dir(s->dir, rule, ret_fd) : pin_dir_at(s->at, s->dir, rule, 0, ret_fd);
+        return s->at < 0 ? pin_host_dir(s->dir, rule, ret_fd)
+                         : pin_dir_at(s->at, s->dir, rule, 0, ret_fd);
 }
 
 static int plan_refuse_dir(const PlanStep *s, int code, Str *why) {
@@ -94,7 +97,9 @@ static int plan_check_dir(PlanStep *s, Str *why) {
                 return r < 0 ? r : plan_refuse_dir(s, r, why);
         if (fstat(fd, &st) < 0)
                 return err_new(errno);
-        s->state = s->flags & PLAN_SHARED || (st.st_mode & PLAN_MODE_BITS) == s->mode ? PLAN_SAME : PLAN_CHANGED;
+        s->state = s->flags & PLAN_SHARED || (st.st_mode & PLAN_MODE_BITS) == s->mode
+                           ? PLAN_SAME
+                           : PLAN_CHANGED;
         return 0;
 }
 
@@ -118,7 +123,8 @@ static int plan_compare(const PlanStep *s, int dir, PlanState *ret_state) {
         if ((st.st_mode & PLAN_MODE_BITS) != s->mode || st.st_uid != geteuid() || st.st_nlink != 1)
                 return 0;
         r = io_read_file(fd, s->bytes.len, &old);
-        if (r == 0 && old.len == s->bytes.len && (old.len == 0 || memcmp(old.data, s->bytes.data, old.len) == 0))
+        if (r == 0 && old.len == s->bytes.len &&
+            (old.len == 0 || memcmp(old.data, s->bytes.data, old.len) == 0))
                 *ret_state = PLAN_SAME;
         return r < 0 ? r : 0;
 }
@@ -144,7 +150,8 @@ int plan_check(Plan *p, Str *why) {
         int r = 0;
 
         for (size_t i = 0; i < p->len && r == 0; i++)
-                r = p->steps[i].name ? plan_check_file(&p->steps[i], why) : plan_check_dir(&p->steps[i], why);
+                r = p->steps[i].name ? plan_check_file(&p->steps[i], why)
+                                     : plan_check_dir(&p->steps[i], why);
         return r;
 }
 

@@ -98,6 +98,8 @@ int programs_read(ProgramsKind kind, const char *name, size_t max, Str *ret, Str
         if (r == 0)
                 r = pin_read_at(dir, name, &(PinRule){(uid_t)-1, 0}, PIN_ANY_LINKS, max, ret);
         if (r > 0)
-                return str_addf(why, "%s/%s %s", path, name, pin_reason(r)) < 0 ? -ENOMEM : PROGRAMS_E_UNREADABLE;
+                return str_addf(why, "%s/%s %s", path, name, pin_reason(r)) < 0
+                               ? -ENOMEM
+                               : PROGRAMS_E_UNREADABLE;
         return r;
 }

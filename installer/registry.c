@@ -15,15 +15,19 @@ int registry_read(const Layout *l, Bridge **ret, Str *why) {
 
         r = pin_host_dir(l->config, &rule, &dir);
         if (r == 0)
-                r = pin_read_at(dir, "bridge.json", &rule, PIN_ANY_LINKS, REGISTRY_BRIDGE_MAX, &bytes);
+                r = pin_read_at(dir, "bridge.json", &rule, PIN_ANY_LINKS, REGISTRY_BRIDGE_MAX,
+                                &bytes);
         if (r == PIN_E_ABSENT)
                 return REGISTRY_E_ABSENT;
         if (r > 0)
-                return str_addf(why, "%s/bridge.json %s", l->config, pin_reason(r)) < 0 ? -ENOMEM : REGISTRY_E_INVALID;
+                return str_addf(why, "%s/bridge.json %s", l->config, pin_reason(r)) < 0
+                               ? -ENOMEM
+                               : REGISTRY_E_INVALID;
         if (r == 0)
                 r = bridge_parse(bytes.data, bytes.len, ret, &message);
         if (r == BRIDGE_E_INVALID)
-                return str_addf(why, "%s/%s", l->config, message) < 0 ? -ENOMEM : REGISTRY_E_INVALID;
+                return str_addf(why, "%s/%s", l->config, message) < 0 ? -ENOMEM
+                                                                      : REGISTRY_E_INVALID;
         return r;
 }
 

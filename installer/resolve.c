@@ -15,7 +15,8 @@ enum { RESOLVE_OUTPUT_MAX = 64 * 1024 };
 bool resolve_below(const char *path, const char *checkout) {
         size_t len = strlen(checkout);
 
-        return str_starts(path, checkout) && (path[len] == '/' || path[len] == '\0' || str_eq(checkout, "/"));
+        return str_starts(path, checkout) &&
+               (path[len] == '/' || path[len] == '\0' || str_eq(checkout, "/"));
 }
 
 /* By what the name leads to in the end: a link in ~/bin into the checkout is below the checkout. */
@@ -39,7 +40,8 @@ typedef struct ResolvePart {
         size_t len;
 } ResolvePart;
 
-/* The next part of a PATH; an empty part means the current folder and is skipped by the callers, who want "/" first. */
+/* The next part of a PATH; an empty part means the current folder and is skipped by the callers,
+ * who want "/" first. */
 static bool resolve_next(const char **path, ResolvePart *ret) {
         if (!*path)
                 return false;
@@ -50,7 +52,8 @@ static bool resolve_next(const char **path, ResolvePart *ret) {
 }
 
 /* *ret NULL: nowhere. *inside: a candidate below the checkout was passed over. */
-static int resolve_look_up(const char *name, const char *path, const char *checkout, bool *inside, char **ret) {
+static int resolve_look_up(const char *name, const char *path, const char *checkout, bool *inside,
+                           char **ret) {
         ResolvePart part;
 
         *ret = NULL;
@@ -79,10 +82,12 @@ static int resolve_look_up(const char *name, const char *path, const char *check
 /* A name that may stand in a line for a shell. */
 static bool resolve_plain(const char *name) {
         return *name && *name != '-' && *name != '.' &&
-               strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-") == strlen(name);
+               strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-") ==
+                       strlen(name);
 }
 
-/* alias NAME='WORD', alias NAME=WORD, NAME=WORD (zsh): the word without its quotes, NULL when it is not one plain word. In place. */
+/* alias NAME='WORD', alias NAME=WORD, NAME=WORD (zsh): the word without its quotes, NULL when it is
+ * not one plain word. In place. */
 static char *resolve_alias_word(char *line, const char *name) {
         char *at = line;
         size_t len;
@@ -110,7 +115,8 @@ static char *resolve_answer(char *output, const char *name) {
 
                 if (len > 0 && line[len - 1] == '\r')
                         line[len - 1] = '\0';
-                if (line[0] == '/' || str_starts(line, "alias ") || (str_starts(line, name) && line[strlen(name)] == '='))
+                if (line[0] == '/' || str_starts(line, "alias ") ||
+                    (str_starts(line, name) && line[strlen(name)] == '='))
                         found = line;
         }
         return found;
@@ -125,12 +131,15 @@ static int resolve_accept(const char *path, const char *checkout, char **ret, St
         if (!resolve_executable(path))
                 return resolve_refused(str_addf(why, "%s is no executable file", path));
         if (resolve_inside(path, checkout))
-                return resolve_refused(str_addf(why, "%s leads into the checkout %s, where the agent can write", path, checkout));
+                return resolve_refused(
+                        str_addf(why, "%s leads into the checkout %s, where the agent can write",
+                                 path, checkout));
         return str_dup(path, ret);
 }
 
 /* What the alias says: a path, "~/..." or again a name for PATH. */
-static int resolve_word(const char *name, const char *word, const char *path, const char *checkout, char **ret, Str *why) {
+static int resolve_word(const char *name, const char *word, const char *path, const char *checkout,
+                        char **ret, Str *why) {
         CLEANUP(str_freep) char *full = NULL;
         const char *home = getenv("HOME");
         bool inside = false;
@@ -145,11 +154,13 @@ static int resolve_word(const char *name, const char *word, const char *path, co
         if (r < 0)
                 return r;
         if (!full)
-                return resolve_refused(str_addf(why, "the alias %s stands for %s, which is not found", name, word));
+                return resolve_refused(str_addf(
+                        why, "the alias %s stands for %s, which is not found", name, word));
         return resolve_accept(full, checkout, ret, why);
 }
 
-static int resolve_by_shell(const char *name, const char *path, const char *shell, const char *checkout, char **ret, Str *why) {
+static int resolve_by_shell(const char *name, const char *path, const char *shell,
+                            const char *checkout, char **ret, Str *why) {
         CLEANUP(str_freep) char *command = NULL;
         CLEANUP(str_done) Str output = STR_NULL;
         char *line, *word;
@@ -158,10 +169,11 @@ static int resolve_by_shell(const char *name, const char *path, const char *shel
         r = str_printf(&command, "command -v %s", name);
         if (r < 0)
                 return r;
-        r = child_run((const char *const[]){shell, "-ic", command, NULL}, RESOLVE_SHELL_TIMEOUT_MS, RESOLVE_OUTPUT_MAX, false, &output,
-                      &status);
+        r = child_run((const char *const[]){shell, "-ic", command, NULL}, RESOLVE_SHELL_TIMEOUT_MS,
+                      RESOLVE_OUTPUT_MAX, false, &output, &status);
         if (r != 0)
-                return r < 0 ? r : RESOLVE_E_ABSENT; /* a shell that hangs or is not there knows nothing */
+                return r < 0 ? r : RESOLVE_E_ABSENT; /* a shell that hangs or is not there knows
+                                                        nothing */
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
                 return RESOLVE_E_ABSENT;
         line = resolve_answer(output.data, name);
@@ -171,11 +183,14 @@ static int resolve_by_shell(const char *name, const char *path, const char *shel
                 return resolve_accept(line, checkout, ret, why);
         word = resolve_alias_word(line, name);
         if (!word)
-                return resolve_refused(str_addf(why, "%s is an alias of more than one word; a program of its own is needed", name));
+                return resolve_refused(str_addf(
+                        why, "%s is an alias of more than one word; a program of its own is needed",
+                        name));
         return resolve_word(name, word, path, checkout, ret, why);
 }
 
-int resolve_program(const char *name, const char *path, const char *shell, const char *checkout, char **ret, Str *why) {
+int resolve_program(const char *name, const char *path, const char *shell, const char *checkout,
+                    char **ret, Str *why) {
         CLEANUP(str_freep) char *found = NULL;
         bool inside = false;
         int r;
@@ -199,7 +214,9 @@ int resolve_program(const char *name, const char *path, const char *shell, const
         if (shell && shell[0] == '/')
                 r = resolve_by_shell(name, path, shell, checkout, ret, why);
         if (r == RESOLVE_E_ABSENT && inside)
-                return resolve_refused(str_addf(why, "%s is found in the checkout %s alone, where the agent can write", name, checkout));
+                return resolve_refused(str_addf(
+                        why, "%s is found in the checkout %s alone, where the agent can write",
+                        name, checkout));
         if (r == RESOLVE_E_ABSENT && str_addf(why, "%s was not found at install", name) < 0)
                 return -ENOMEM;
         return r;
@@ -224,7 +241,8 @@ static int resolve_path_add(Strv *dirs, const char *path, const char *checkout) 
                 CLEANUP(str_freep) char *dir = NULL;
 
                 r = str_printf(&dir, "%.*s", (int)part.len, part.at);
-                if (r == 0 && dir[0] == '/' && !strv_find(dirs, dir) && resolve_trusted(dir, checkout))
+                if (r == 0 && dir[0] == '/' && !strv_find(dirs, dir) &&
+                    resolve_trusted(dir, checkout))
                         r = strv_add_take(dirs, &dir);
         }
         return r;

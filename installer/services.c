@@ -19,12 +19,16 @@ static bool services_shape(const char *name) {
         return table_arg_shape(name, strlen(name));
 }
 
-/* What --service and --buildable name must be there, and must be a name that a request can carry. */
-static int services_check(const char *option, const char *name, const Compose *c, bool from_compose, const char *file, Str *why) {
+/* What --service and --buildable name must be there, and must be a name that a request can carry.
+ */
+static int services_check(const char *option, const char *name, const Compose *c, bool from_compose,
+                          const char *file, Str *why) {
         if (!services_shape(name))
-                return services_refused(str_addf(why, "%s %s: no request can name it: [a-z][a-z0-9_-]*", option, name));
+                return services_refused(str_addf(
+                        why, "%s %s: no request can name it: [a-z][a-z0-9_-]*", option, name));
         if (from_compose && !compose_find(c, name))
-                return services_refused(str_addf(why, "%s %s: no such service in %s", option, name, file));
+                return services_refused(
+                        str_addf(why, "%s %s: no such service in %s", option, name, file));
         return 0;
 }
 
@@ -37,16 +41,20 @@ static int services_found(const InstallOptions *o, const Compose *c, Survey *s) 
                 if (strv_find(&o->exclude, service->name))
                         continue;
                 if (!services_shape(service->name))
-                        r = services_warn(s, service->where, service->name, "is left out: no request can name it ([a-z][a-z0-9_-]*)");
+                        r = services_warn(s, service->where, service->name,
+                                          "is left out: no request can name it ([a-z][a-z0-9_-]*)");
                 else if (service->profiled)
-                        r = services_warn(s, service->where, service->name, "is left out: it stands behind a profile; name it with --service to have it");
+                        r = services_warn(s, service->where, service->name,
+                                          "is left out: it stands behind a profile; name it with "
+                                          "--service to have it");
                 else
                         r = strv_add(&s->bridge.services, service->name);
         }
         return r;
 }
 
-static int services_given(const InstallOptions *o, const Compose *c, bool from_compose, Survey *s, Str *why) {
+static int services_given(const InstallOptions *o, const Compose *c, bool from_compose, Survey *s,
+                          Str *why) {
         const char *file = s->bridge.compose.len > 0 ? s->bridge.compose.items[0] : "";
         int r = 0;
 
@@ -54,7 +62,8 @@ static int services_given(const InstallOptions *o, const Compose *c, bool from_c
                 const char *name = o->services.items[i];
 
                 r = services_check("--service", name, c, from_compose, file, why);
-                if (r == 0 && !strv_find(&o->exclude, name) && !strv_find(&s->bridge.services, name))
+                if (r == 0 && !strv_find(&o->exclude, name) &&
+                    !strv_find(&s->bridge.services, name))
                         r = strv_add(&s->bridge.services, name);
         }
         return r;
@@ -67,7 +76,8 @@ static int services_buildable(const InstallOptions *o, const Compose *c, Survey 
                 const char *name = o->buildable.items[i];
 
                 if (!strv_find(&s->bridge.services, name))
-                        return services_refused(str_addf(why, "--buildable %s: is not among the services", name));
+                        return services_refused(
+                                str_addf(why, "--buildable %s: is not among the services", name));
                 if (!strv_find(&s->bridge.buildable, name))
                         r = strv_add(&s->bridge.buildable, name);
         }
@@ -80,20 +90,28 @@ static int services_buildable(const InstallOptions *o, const Compose *c, Survey 
         return r;
 }
 
-int survey_services(const InstallOptions *o, const Compose *c, bool from_compose, Survey *s, Str *why) {
+int survey_services(const InstallOptions *o, const Compose *c, bool from_compose, Survey *s,
+                    Str *why) {
         int r = 0;
 
         for (size_t i = 0; i < o->exclude.len && r == 0; i++)
-                if (!compose_find(c, o->exclude.items[i]) && !strv_find(&o->services, o->exclude.items[i]))
-                        r = services_warn(s, "--exclude", o->exclude.items[i], "excludes nothing: there is no such service");
+                if (!compose_find(c, o->exclude.items[i]) &&
+                    !strv_find(&o->services, o->exclude.items[i]))
+                        r = services_warn(s, "--exclude", o->exclude.items[i],
+                                          "excludes nothing: there is no such service");
         if (r == 0)
-                r = o->services.len > 0 ? services_given(o, c, from_compose, s, why) : services_found(o, c, s);
+                r = o->services.len > 0 ? services_given(o, c, from_compose, s, why)
+                                        : services_found(o, c, s);
         if (r != 0)
                 return r;
         if (from_compose && s->bridge.services.len == 0)
-                return services_refused(str_addf(why, "%s: no services that a request could name\nspoolgate install --compose FILE --service NAME",
-                                                 s->bridge.compose.items[0]));
+                return services_refused(
+                        str_addf(why,
+                                 "%s: no services that a request could name\nspoolgate install "
+                                 "--compose FILE --service NAME",
+                                 s->bridge.compose.items[0]));
         if (s->bridge.services.len == 0)
-                r = strv_add(&s->warnings, "no services: restart, rebuild and logs will refuse every argument; name them with --service");
+                r = strv_add(&s->warnings, "no services: restart, rebuild and logs will refuse "
+                                           "every argument; name them with --service");
         return r != 0 ? r : services_buildable(o, c, s, why);
 }

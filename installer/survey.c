@@ -30,7 +30,8 @@ static int survey_slug(const InstallOptions *o, const char *root, char **ret, St
 
         if (o->slug) {
                 if (!layout_slug_ok(o->slug))
-                        return survey_refused(str_addf(why, "'%s' is no slug: [a-z][a-z0-9-]{0,30}", o->slug));
+                        return survey_refused(
+                                str_addf(why, "'%s' is no slug: [a-z][a-z0-9-]{0,30}", o->slug));
                 return str_dup(o->slug, ret);
         }
         r = registry_holding(root, &slug);
@@ -39,7 +40,10 @@ static int survey_slug(const InstallOptions *o, const char *root, char **ret, St
         if (r < 0)
                 return r;
         if (!slug)
-                return survey_refused(str_addf(why, "no slug can be made of the folder's name %s\nspoolgate install --slug NAME", root));
+                return survey_refused(str_addf(why,
+                                               "no slug can be made of the folder's name "
+                                               "%s\nspoolgate install --slug NAME",
+                                               root));
         *ret = slug;
         slug = NULL;
         return 0;
@@ -54,13 +58,17 @@ static int survey_taken(const Survey *s, Str *why) {
 
         r = registry_read(&s->layout, &old, &broken);
         if (r == 0 && !str_eq(old->checkout.path, s->checkout.root.path))
-                return survey_refused(str_addf(why, "the slug %s is taken by the checkout %s\nspoolgate install --slug ANOTHER", s->layout.slug,
-                                               old->checkout.path));
+                return survey_refused(str_addf(
+                        why,
+                        "the slug %s is taken by the checkout %s\nspoolgate install --slug ANOTHER",
+                        s->layout.slug, old->checkout.path));
         if (r == 0 || r < 0)
                 return r;
         r = registry_holding(s->checkout.root.path, &holder);
         if (r == 0 && holder)
-                return survey_refused(str_addf(why, "the checkout %s is installed as %s, or lies in that project's\nspoolgate uninstall -s %s",
+                return survey_refused(str_addf(why,
+                                               "the checkout %s is installed as %s, or lies in "
+                                               "that project's\nspoolgate uninstall -s %s",
                                                s->checkout.root.path, holder, holder));
         return r;
 }
@@ -82,10 +90,14 @@ static int survey_outside(const Survey *s, Str *why) {
                 if (r < 0)
                         return r;
                 if (r > 0)
-                        return survey_refused(str_addf(why, "%s can't be looked at: %s", places[i].path, pin_reason(r)));
+                        return survey_refused(str_addf(why, "%s can't be looked at: %s",
+                                                       places[i].path, pin_reason(r)));
                 if (below)
-                        return survey_refused(str_addf(why, "the %s folder %s lies in the checkout %s, where the agent can write; set %s",
-                                                       places[i].what, places[i].path, s->checkout.root.path, places[i].fix));
+                        return survey_refused(str_addf(why,
+                                                       "the %s folder %s lies in the checkout %s, "
+                                                       "where the agent can write; set %s",
+                                                       places[i].what, places[i].path,
+                                                       s->checkout.root.path, places[i].fix));
         }
         return 0;
 }
@@ -95,16 +107,22 @@ static int survey_spool(const InstallOptions *o, Survey *s, Str *why) {
         int r;
 
         if (spool[0] == '/')
-                return survey_refused(str_addf(why, "--spool %s: must be relative to the checkout\nspoolgate install --spool %s", spool,
-                                               SURVEY_SPOOL));
+                return survey_refused(str_addf(why,
+                                               "--spool %s: must be relative to the "
+                                               "checkout\nspoolgate install --spool %s",
+                                               spool, SURVEY_SPOOL));
         r = compose_beneath(s->checkout.root.path, "", spool, &s->bridge.spool);
         if (r < 0)
                 return r;
         if (!s->bridge.spool || !*s->bridge.spool)
-                return survey_refused(str_addf(why, "--spool %s: lies outside the checkout %s, or is the checkout itself\nspoolgate install --spool %s",
+                return survey_refused(str_addf(why,
+                                               "--spool %s: lies outside the checkout %s, or is "
+                                               "the checkout itself\nspoolgate install --spool %s",
                                                spool, s->checkout.root.path, SURVEY_SPOOL));
         if (str_eq(s->bridge.spool, ".git") || str_starts(s->bridge.spool, ".git/"))
-                return survey_refused(str_addf(why, "--spool %s: lies in git's own folder\nspoolgate install --spool %s", spool, SURVEY_SPOOL));
+                return survey_refused(str_addf(
+                        why, "--spool %s: lies in git's own folder\nspoolgate install --spool %s",
+                        spool, SURVEY_SPOOL));
         return 0;
 }
 
@@ -114,14 +132,16 @@ static int survey_launch(const InstallOptions *o, Survey *s, Str *why) {
 
         if (o->launch) {
                 if (!str_eq(o->launch, "scope") && !str_eq(o->launch, "direct"))
-                        return survey_refused(str_addf(why, "--launch %s: is neither scope nor direct", o->launch));
+                        return survey_refused(str_addf(
+                                why, "--launch %s: is neither scope nor direct", o->launch));
                 return str_dup(o->launch, &s->bridge.launch);
         }
         r = scope_available(&manager);
         if (r < 0)
                 return r;
         if (!manager)
-                r = strv_add(&s->warnings, "no user manager answers: verbs run as children of the drain (launch: direct) and end with it");
+                r = strv_add(&s->warnings, "no user manager answers: verbs run as children of the "
+                                           "drain (launch: direct) and end with it");
         return r < 0 ? r : str_dup(manager ? "scope" : "direct", &s->bridge.launch);
 }
 
@@ -166,7 +186,9 @@ int survey_place(const InstallOptions *o, Survey *s, Str *why) {
         int r;
 
         if (geteuid() == 0)
-                return survey_refused(str_adds(why, "run this as the user who owns the checkout; a bridge of root's would run the agent's wishes as root"));
+                return survey_refused(
+                        str_adds(why, "run this as the user who owns the checkout; a bridge of "
+                                      "root's would run the agent's wishes as root"));
         r = detect_checkout(o->project, &s->checkout, why);
         if (r == 0)
                 r = survey_slug(o, s->checkout.root.path, &slug, why);

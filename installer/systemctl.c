@@ -10,7 +10,9 @@ enum { SYSTEMCTL_TIMEOUT_MS = 60 * 1000, SYSTEMCTL_OUTPUT_MAX = 4096, SYSTEMCTL_
 static const char *const systemctl_places[] = {"/usr/bin/systemctl", "/bin/systemctl"};
 
 const char *systemctl_path(void) {
-        return access(systemctl_places[0], X_OK) == 0 || access(systemctl_places[1], X_OK) != 0 ? systemctl_places[0] : systemctl_places[1];
+        return access(systemctl_places[0], X_OK) == 0 || access(systemctl_places[1], X_OK) != 0
+                       ? systemctl_places[0]
+                       : systemctl_places[1];
 }
 
 static int systemctl_refused(int added, int code) {
@@ -48,16 +50,20 @@ static int systemctl_call(const char *const *words, Str *why) {
                 argv[3 + i] = words[i];
         r = child_run(argv, SYSTEMCTL_TIMEOUT_MS, SYSTEMCTL_OUTPUT_MAX, true, &output, &status);
         if (r == CHILD_E_SPAWN)
-                return systemctl_refused(str_addf(why, "%s is not there", argv[0]), SYSTEMCTL_E_ABSENT);
+                return systemctl_refused(str_addf(why, "%s is not there", argv[0]),
+                                         SYSTEMCTL_E_ABSENT);
         if (r == CHILD_E_TIMEOUT)
-                return systemctl_refused(str_addf(why, "systemctl --user %s did not end", words[0]), SYSTEMCTL_E_FAILED);
+                return systemctl_refused(str_addf(why, "systemctl --user %s did not end", words[0]),
+                                         SYSTEMCTL_E_FAILED);
         if (r < 0)
                 return r;
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
                 return 0;
         while (output.len > 0 && output.data[output.len - 1] == '\n')
                 output.data[--output.len] = '\0';
-        return systemctl_refused(str_addf(why, "systemctl --user %s: %s", words[0], output.len > 0 ? output.data : "failed"), SYSTEMCTL_E_FAILED);
+        return systemctl_refused(str_addf(why, "systemctl --user %s: %s", words[0],
+                                          output.len > 0 ? output.data : "failed"),
+                                 SYSTEMCTL_E_FAILED);
 }
 
 /* For calls that may fail for good reasons ("not loaded"). */
@@ -76,10 +82,14 @@ int systemctl_enable(const char *slug, bool changed, Str *why) {
         if (r == 0 && changed)
                 r = systemctl_call((const char *const[]){"daemon-reload", NULL}, why);
         if (r == 0)
-                r = systemctl_try((const char *const[]){"reset-failed", u.path, u.service, u.rearm, NULL});
+                r = systemctl_try(
+                        (const char *const[]){"reset-failed", u.path, u.service, u.rearm, NULL});
         if (r == 0)
                 r = systemctl_call((const char *const[]){"enable", u.path, u.timer, NULL}, why);
-        return r != 0 ? r : systemctl_call((const char *const[]){changed ? "restart" : "start", u.path, u.timer, NULL}, why);
+        return r != 0 ? r
+                      : systemctl_call((const char *const[]){changed ? "restart" : "start", u.path,
+                                                             u.timer, NULL},
+                                       why);
 }
 
 int systemctl_disable(const char *slug, Str *why) {
@@ -88,7 +98,8 @@ int systemctl_disable(const char *slug, Str *why) {
 
         r = systemctl_units(slug, &u);
         if (r == 0)
-                r = systemctl_call((const char *const[]){"disable", "--now", u.path, u.timer, NULL}, why);
+                r = systemctl_call((const char *const[]){"disable", "--now", u.path, u.timer, NULL},
+                                   why);
         return r != 0 ? r : systemctl_try((const char *const[]){"stop", u.rearm, u.service, NULL});
 }
 
@@ -99,5 +110,7 @@ int systemctl_forget(const char *slug, Str *why) {
         r = systemctl_units(slug, &u);
         if (r == 0)
                 r = systemctl_call((const char *const[]){"daemon-reload", NULL}, why);
-        return r != 0 ? r : systemctl_try((const char *const[]){"reset-failed", u.path, u.timer, u.service, u.rearm, NULL});
+        return r != 0 ? r
+                      : systemctl_try((const char *const[]){"reset-failed", u.path, u.timer,
+                                                            u.service, u.rearm, NULL});
 }

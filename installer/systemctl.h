@@ -1,4 +1,5 @@
-/* installer/systemctl.h - the user manager, by its own client (installer only; the drain talks sd-bus) */
+/* installer/systemctl.h - the user manager, by its own client (installer only; the drain talks
+ * sd-bus) */
 #pragma once
 #include <stdbool.h>
 #include "base/err.h"
@@ -6,10 +7,12 @@
 
 enum { SYSTEMCTL_E_ABSENT = 1, SYSTEMCTL_E_FAILED };
 
-/* /usr/bin/systemctl or /bin/systemctl, whatever PATH says; the first where there is none. Static memory. */
+/* /usr/bin/systemctl or /bin/systemctl, whatever PATH says; the first where there is none. Static
+ * memory. */
 const char *systemctl_path(void);
-/* Enables and starts the path and timer units; changed: daemon-reload before, and restarted, so that new paths count. A path unit that has
- * failed is reset. SYSTEMCTL_E_FAILED: why holds what systemctl said. */
+/* Enables and starts the path and timer units; changed: daemon-reload before, and restarted, so
+ * that new paths count. A path unit that has failed is reset. SYSTEMCTL_E_FAILED: why holds what
+ * systemctl said. */
 MUST_CHECK int systemctl_enable(const char *slug, bool changed, Str *why);
 /* Disables and stops path and timer, then stops a drain that runs (TimeoutStopSec= bounds it). */
 MUST_CHECK int systemctl_disable(const char *slug, Str *why);

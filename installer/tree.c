@@ -89,8 +89,8 @@ int tree_remove(int dirfd, const char *name, Str *kept) {
 
 int tree_remove_empty(int dirfd, const char *name, bool *ret_gone) {
         *ret_gone = unlinkat(dirfd, name, AT_REMOVEDIR) == 0;
-        if (*ret_gone || errno == ENOTEMPTY || errno == EEXIST || errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM ||
-            errno == EBUSY)
+        if (*ret_gone || errno == ENOTEMPTY || errno == EEXIST || errno == ENOENT ||
+            errno == ENOTDIR || errno == EACCES || errno == EPERM || errno == EBUSY)
                 return 0;
         return err_new(errno);
 }

@@ -39,7 +39,8 @@ static int uninstall_entry(Uninstall *u, int fd, const char *dir, const char *na
         if (!u->dry)
                 r = tree_remove(fd, name, &kept);
         if (r == 0 && kept.len > 0)
-                return str_adds(&kept, "these could not be removed") < 0 ? -ENOMEM : uninstall_warn(u, &kept);
+                return str_adds(&kept, "these could not be removed") < 0 ? -ENOMEM
+                                                                         : uninstall_warn(u, &kept);
         return r < 0 ? r : uninstall_said(u, dir, name);
 }
 
@@ -109,7 +110,8 @@ static int uninstall_units(Uninstall *u) {
         if (r == 0 && any && !u->dry)
                 r = systemctl_disable(u->layout->slug, &why);
         for (size_t i = 0; i < UNITS_COUNT && r >= 0; i++) {
-                static const char *const wants[UNITS_COUNT] = {"default.target.wants", "", "timers.target.wants", ""};
+                static const char *const wants[UNITS_COUNT] = {"default.target.wants", "",
+                                                               "timers.target.wants", ""};
                 CLEANUP(str_freep) char *name = NULL;
                 CLEANUP(str_freep) char *link = NULL;
 
@@ -136,8 +138,10 @@ static int uninstall_running(Uninstall *u, Str *why) {
                 r = lock_held(fd, "lock", &held);
         if (r < 0 || !held)
                 return r;
-        return str_addf(why, "a drain of %s is running\nspoolgate uninstall -s %s", u->layout->slug, u->layout->slug) < 0 ? -ENOMEM
-                                                                                                                    : UNINSTALL_E_REFUSED;
+        return str_addf(why, "a drain of %s is running\nspoolgate uninstall -s %s", u->layout->slug,
+                        u->layout->slug) < 0
+                       ? -ENOMEM
+                       : UNINSTALL_E_REFUSED;
 }
 
 /* The folders on the way to the spool, when nothing else is in them. */
@@ -173,17 +177,20 @@ static int uninstall_spool(Uninstall *u, const Bridge *b) {
         if (r == 0)
                 r = pin_dir_at(checkout, b->spool, &uninstall_any, 0, &spool);
         if (r != 0)
-                return r < 0 ? r : 0; /* gone, or no longer what was installed: nothing of ours to reach */
+                return r < 0 ? r : 0; /* gone, or no longer what was installed: nothing of ours to
+                                         reach */
         r = str_printf(&dir, "%s/%s", b->checkout.path, b->spool);
         if (r == 0)
                 r = uninstall_entry(u, spool, dir, "spoolgate-request");
         for (SpoolDir d = 0; d < SPOOL_DIR_COUNT && r == 0; d++)
-                r = u->purge ? uninstall_entry(u, spool, dir, spool_dir_name(d)) : uninstall_empty(u, spool, dir, spool_dir_name(d));
+                r = u->purge ? uninstall_entry(u, spool, dir, spool_dir_name(d))
+                             : uninstall_empty(u, spool, dir, spool_dir_name(d));
         return r < 0 ? r : uninstall_spool_parents(u, checkout, b);
 }
 
 static int uninstall_state(Uninstall *u) {
-        static const char *const dirs[] = {"ledger/begun", "ledger/ended", "ledger", "rate", "seal", "run"};
+        static const char *const dirs[] = {"ledger/begun", "ledger/ended", "ledger",
+                                           "rate",         "seal",         "run"};
         CLEANUP(fd_closep) int fd = -EBADF;
         CLEANUP(str_freep) char *parent = NULL;
         int r;
@@ -213,7 +220,8 @@ static int uninstall_config(Uninstall *u) {
         return r < 0 ? r : uninstall_folder(u, u->layout->config);
 }
 
-int uninstall_run(const Layout *l, const Bridge *b, bool purge, bool dry_run, Str *report, Strv *warnings, Str *why) {
+int uninstall_run(const Layout *l, const Bridge *b, bool purge, bool dry_run, Str *report,
+                  Strv *warnings, Str *why) {
         Uninstall u = {l, purge, dry_run, report, warnings};
         int r;
 
@@ -227,7 +235,9 @@ int uninstall_run(const Layout *l, const Bridge *b, bool purge, bool dry_run, St
         if (r == 0)
                 r = uninstall_folder(&u, l->lib);
         if (r == 0)
-                r = b ? uninstall_spool(&u, b) : strv_add(warnings, "there is no readable bridge.json: the spool, if there is one, stays");
+                r = b ? uninstall_spool(&u, b)
+                      : strv_add(warnings, "there is no readable bridge.json: the spool, if there "
+                                           "is one, stays");
         if (r == 0)
                 r = uninstall_state(&u);
         return r != 0 ? r : uninstall_config(&u);

@@ -3,7 +3,8 @@
 
 #include "installer/units.h"
 
-static const char *const units_suffixes[UNITS_COUNT] = {"path", "service", "timer", "rearm.service"};
+static const char *const units_suffixes[UNITS_COUNT] = {"path", "service", "timer",
+                                                        "rearm.service"};
 
 const char *units_suffix(size_t i) {
         return units_suffixes[i];
@@ -29,8 +30,9 @@ static int units_check(const char *key, size_t key_len, const char *value, Str *
         r = str_add_escaped(&escaped, value, strlen(value), false);
         if (r < 0 || str_eq(escaped.data, value))
                 return r;
-        return units_refused(str_addf(why, "%.*s: a path with control characters or bad UTF-8 can't stand in a unit: %s",
-                                      (int)key_len, key, escaped.data));
+        return units_refused(str_addf(
+                why, "%.*s: a path with control characters or bad UTF-8 can't stand in a unit: %s",
+                (int)key_len, key, escaped.data));
 }
 
 static int units_escape(const char *value, const char *backslashed, Str *out) {
@@ -53,7 +55,8 @@ static int units_put(const UnitsFill *f, const char *key, size_t len, Str *out, 
                 bool runs;
         } fields[] = {
                 {"SLUG", f->slug, "", false},
-                {"REQUESTS", f->requests, "", false}, /* no quotes there: DirectoryNotEmpty= takes the whole line as it is */
+                {"REQUESTS", f->requests, "",
+                 false}, /* no quotes there: DirectoryNotEmpty= takes the whole line as it is */
                 {"DRAIN", f->drain, "", true},
                 {"PATH", f->path, "\"\\", false},
                 {"CONFIG_HOME", f->config_home, "\"\\", false},
@@ -69,7 +72,10 @@ static int units_put(const UnitsFill *f, const char *key, size_t len, Str *out, 
                         continue;
                 r = units_check(key, len, fields[i].value, why);
                 if (r == 0 && fields[i].runs && strpbrk(fields[i].value, "\"'\\"))
-                        return units_refused(str_addf(why, "systemd runs no program with a quote or a backslash in its path: %s", fields[i].value));
+                        return units_refused(str_addf(why,
+                                                      "systemd runs no program with a quote or a "
+                                                      "backslash in its path: %s",
+                                                      fields[i].value));
                 return r != 0 ? r : units_escape(fields[i].value, fields[i].backslashed, out);
         }
         return units_refused(str_addf(why, "@%.*s@ is no word of a unit template", (int)len, key));

@@ -56,7 +56,8 @@ int command_usage(const char *command, int opt, char **argv) {
         const char *word = argv[0];
         int r;
 
-        r = str_addf(&s, opt == ':' ? "%s needs a value" : "%s is no option or argument of it", word ? word : "?");
+        r = str_addf(&s, opt == ':' ? "%s needs a value" : "%s is no option or argument of it",
+                     word ? word : "?");
         if (r == 0)
                 r = str_addf(&s, "\nspoolgate %s --help", command);
         if (r == 0)
@@ -76,7 +77,8 @@ static int command_list(int fd) {
         for (size_t i = 0; i < COMMANDS && r == 0; i++)
                 r = str_addf(&s, "  %-12s %s\n", commands[i].name, commands[i].help);
         if (r == 0)
-                r = str_adds(&s, "\nspoolgate COMMAND --help says more. Without -s: the project that holds this folder, else the only one.\n");
+                r = str_adds(&s, "\nspoolgate COMMAND --help says more. Without -s: the project "
+                                 "that holds this folder, else the only one.\n");
         if (r == 0)
                 command_write(fd, s.data, s.len);
         return fd == STDOUT_FILENO ? COMMAND_OK : COMMAND_USAGE;

@@ -7,7 +7,8 @@
 static const char install_help[] =
         "usage: spoolgate install [OPTION...]\n"
         "\n"
-        "Pins a checkout to a bridge: programs, policy, state, spool and units. Run it again at any time:\n"
+        "Pins a checkout to a bridge: programs, policy, state, spool and units. Run it again at "
+        "any time:\n"
         "what is right stays, what is not is mended. Relative paths are seen from the checkout.\n"
         "\n"
         "  --project DIR          the checkout's root (default: the one that holds this folder)\n"
@@ -15,10 +16,12 @@ static const char install_help[] =
         "  --stack STACK          script, podman-compose, docker-compose or quadlet\n"
         "  --stack-bin PATH       the stack's program (script: required)\n"
         "  --compose FILE         a compose file; repeat for several, in the order of -f\n"
-        "  --service NAME         a service the agent may name; repeat (default: all of the compose files)\n"
+        "  --service NAME         a service the agent may name; repeat (default: all of the "
+        "compose files)\n"
         "  --buildable NAME       a service it may rebuild; repeat (default: those with build:)\n"
         "  --exclude NAME         a service it may not name; repeat\n"
-        "  --env-file FILE        a file of secrets; repeat (default: .env beside the first compose file)\n"
+        "  --env-file FILE        a file of secrets; repeat (default: .env beside the first "
+        "compose file)\n"
         "  --guard PATH           one more file that must equal its seal; repeat\n"
         "  --spool RELDIR         default: untracked/spoolgate\n"
         "  --launch scope|direct  default: scope where a user manager answers\n"
@@ -29,9 +32,24 @@ static const char install_help[] =
         "  --dry-run              say what would be written, write nothing\n";
 
 enum {
-        INSTALL_PROJECT = 256, INSTALL_SLUG, INSTALL_STACK, INSTALL_STACK_BIN, INSTALL_COMPOSE, INSTALL_SERVICE, INSTALL_BUILDABLE,
-        INSTALL_EXCLUDE, INSTALL_ENV_FILE, INSTALL_GUARD, INSTALL_SPOOL, INSTALL_LAUNCH, INSTALL_NETWORK, INSTALL_CONTAINER,
-        INSTALL_AGENT_UID, INSTALL_NO_UNITS, INSTALL_DRY_RUN, INSTALL_HELP,
+        INSTALL_PROJECT = 256,
+        INSTALL_SLUG,
+        INSTALL_STACK,
+        INSTALL_STACK_BIN,
+        INSTALL_COMPOSE,
+        INSTALL_SERVICE,
+        INSTALL_BUILDABLE,
+        INSTALL_EXCLUDE,
+        INSTALL_ENV_FILE,
+        INSTALL_GUARD,
+        INSTALL_SPOOL,
+        INSTALL_LAUNCH,
+        INSTALL_NETWORK,
+        INSTALL_CONTAINER,
+        INSTALL_AGENT_UID,
+        INSTALL_NO_UNITS,
+        INSTALL_DRY_RUN,
+        INSTALL_HELP,
 };
 
 static const struct option install_options[] = {

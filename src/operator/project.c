@@ -15,7 +15,8 @@ static int project_only(char **ret, Str *why) {
 
         r = layout_list(&slugs);
         if (r != 0)
-                return r < 0 ? r : project_none(str_adds(why, "HOME is not set to an absolute path"));
+                return r < 0 ? r
+                             : project_none(str_adds(why, "HOME is not set to an absolute path"));
         if (slugs.len == 1)
                 return str_dup(slugs.items[0], ret);
         if (slugs.len == 0)
@@ -55,9 +56,12 @@ int project_open(const char *slug, Layout *ret_layout, Bridge **ret_bridge, Str 
                 return r;
         r = registry_read(&l, ret_bridge, why);
         if (r == REGISTRY_E_ABSENT)
-                return project_none(str_addf(why, "%s is not installed\nspoolgate install --slug %s", l.slug, l.slug));
+                return project_none(str_addf(
+                        why, "%s is not installed\nspoolgate install --slug %s", l.slug, l.slug));
         if (r == REGISTRY_E_INVALID)
-                return str_addf(why, "\nspoolgate install --slug %s", l.slug) < 0 ? -ENOMEM : PROJECT_E_BROKEN;
+                return str_addf(why, "\nspoolgate install --slug %s", l.slug) < 0
+                               ? -ENOMEM
+                               : PROJECT_E_BROKEN;
         if (r < 0)
                 return r;
         *ret_layout = l;

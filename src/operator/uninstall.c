@@ -9,7 +9,8 @@
 static const char uninstall_help[] =
         "usage: spoolgate uninstall [-s SLUG] [--purge] [--dry-run]\n"
         "\n"
-        "Removes units, programs, bridge.json and the agent's client. Policy, state and what is in the spool stay,\n"
+        "Removes units, programs, bridge.json and the agent's client. Policy, state and what is in "
+        "the spool stay,\n"
         "unless --purge is given.\n"
         "\n"
         "  -s, --slug SLUG  the project\n"
@@ -28,7 +29,8 @@ static int uninstall_act(const char *slug, bool purge, bool dry) {
         r = project_select(slug, &l, &why);
         if (r == 0) {
                 r = registry_read(&l, &b, &broken);
-                if (r >= 0) /* absent or broken: what is left of an install is removed all the same */
+                if (r >=
+                    0) /* absent or broken: what is left of an install is removed all the same */
                         r = uninstall_run(&l, b, purge, dry, &report, &warnings, &why);
         }
         if (r < 0)

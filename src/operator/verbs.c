@@ -13,14 +13,15 @@
 #include "wire/record.h"
 #include "wire/verbs.h"
 
-static const char verbs_help[] =
-        "usage: spoolgate verbs [-s SLUG] [--json | --check]\n"
-        "\n"
-        "Prints everything this bridge can ever run, argv by argv: that list is the security property.\n"
-        "\n"
-        "  -s, --slug SLUG  the project\n"
-        "  --json           as JSON\n"
-        "  --check          read verbs.json and policy.conf, say what is wrong with them; exit 1 then\n";
+static const char verbs_help[] = "usage: spoolgate verbs [-s SLUG] [--json | --check]\n"
+                                 "\n"
+                                 "Prints everything this bridge can ever run, argv by argv: that "
+                                 "list is the security property.\n"
+                                 "\n"
+                                 "  -s, --slug SLUG  the project\n"
+                                 "  --json           as JSON\n"
+                                 "  --check          read verbs.json and policy.conf, say what is "
+                                 "wrong with them; exit 1 then\n";
 
 enum { VERBS_FILE_MAX = 1024 * 1024 };
 
@@ -30,8 +31,8 @@ typedef struct Verbs {
         OwnVerbs own;
         VerbSetup setup;
         VerbTable *table;
-        Policy *policy;  /* NULL: broken, or not there */
-        Str trouble;     /* a line for each broken file */
+        Policy *policy; /* NULL: broken, or not there */
+        Str trouble;    /* a line for each broken file */
 } Verbs;
 
 static void verbs_done(Verbs *v) {
@@ -69,7 +70,8 @@ static int verbs_load_own(Verbs *v) {
         if (r < 0 || !found)
                 return r;
         r = verbs_parse(bytes.data, bytes.len, v->bridge->checkout.path, &v->own, &message);
-        return r == VERBS_E_INVALID ? str_addf(&v->trouble, "%s/%s\n", v->layout.config, message) : r;
+        return r == VERBS_E_INVALID ? str_addf(&v->trouble, "%s/%s\n", v->layout.config, message)
+                                    : r;
 }
 
 static int verbs_load_policy(Verbs *v) {
@@ -82,7 +84,8 @@ static int verbs_load_policy(Verbs *v) {
         if (r < 0 || !found)
                 return r;
         r = policy_parse(bytes.data, bytes.len, v->table, &v->policy, &message);
-        return r == POLICY_E_INVALID ? str_addf(&v->trouble, "%s/%s\n", v->layout.config, message) : r;
+        return r == POLICY_E_INVALID ? str_addf(&v->trouble, "%s/%s\n", v->layout.config, message)
+                                     : r;
 }
 
 static int verbs_load(const char *slug, Verbs *v, Str *why) {
@@ -116,8 +119,8 @@ static int verbs_row(const Verbs *v, const Verb *verb, Str *out) {
 
         r = argv_format_row(v->table, verb, &argv);
         if (r == 0)
-                r = str_addf(out, "%-14s %s  %-9s  %5us  %s\n", verb->name, verbs_mode(v, verb), verb_class_name(verb->class),
-                             verbs_timeout(v, verb), argv);
+                r = str_addf(out, "%-14s %s  %-9s  %5us  %s\n", verb->name, verbs_mode(v, verb),
+                             verb_class_name(verb->class), verbs_timeout(v, verb), argv);
         if (r == 0 && args)
                 r = str_adds(out, "    args:");
         for (size_t i = 0; r == 0 && args && i < args->len; i++)
@@ -125,7 +128,8 @@ static int verbs_row(const Verbs *v, const Verb *verb, Str *out) {
         if (r == 0 && args)
                 r = str_adds(out, args->len > 0 ? "\n" : " none: every one is refused\n");
         if (r == 0 && verb->cwd == VERB_CWD_CHECKOUT)
-                r = str_adds(out, "    runs in the checkout: it trusts every file there that its program reads by itself\n");
+                r = str_adds(out, "    runs in the checkout: it trusts every file there that its "
+                                  "program reads by itself\n");
         if (r == 0 && verb->missing)
                 r = str_addf(out, "    off: %s\n", verb->missing);
         return r;
@@ -165,7 +169,8 @@ static int verbs_record(const Verbs *v, const Verb *verb, Record **ret) {
         if (r == 0)
                 r = record_put_bool(row, "own", verb->own);
         if (r == 0)
-                r = record_put_str(row, "cwd", verb->cwd == VERB_CWD_CHECKOUT ? "checkout" : "host");
+                r = record_put_str(row, "cwd",
+                                   verb->cwd == VERB_CWD_CHECKOUT ? "checkout" : "host");
         if (r == 0)
                 r = record_put_str(row, "argv", argv);
         if (r == 0)

@@ -66,8 +66,10 @@ START_TEST(read_services) {
         ck_assert(!compose_find(&c, "web")->profiled);
         ck_assert_ptr_null(compose_find(&c, "x-base"));
         ck_assert_str_eq(part_of(&c, COMPOSE_DOCKERFILE, "./Dockerfile")->path, "Dockerfile");
-        ck_assert_str_eq(part_of(&c, COMPOSE_DOCKERFILE, "./base/Dockerfile")->path, "base/Dockerfile");
-        ck_assert_str_eq(part_of(&c, COMPOSE_DOCKERFILE, "app/Dockerfile.dev")->path, "app/Dockerfile.dev");
+        ck_assert_str_eq(part_of(&c, COMPOSE_DOCKERFILE, "./base/Dockerfile")->path,
+                         "base/Dockerfile");
+        ck_assert_str_eq(part_of(&c, COMPOSE_DOCKERFILE, "app/Dockerfile.dev")->path,
+                         "app/Dockerfile.dev");
         ck_assert_uint_eq(c.parts_len, 3);
 }
 END_TEST
@@ -76,15 +78,19 @@ START_TEST(read_merges_files) {
         CLEANUP(compose_done) Compose c = COMPOSE_NULL;
 
         scratch_dir(scratch_fd, "deploy");
-        scratch_file(scratch_fd, "deploy/c.yaml", "services:\n  web: {image: x}\n  db: {image: y}\n");
-        scratch_file(scratch_fd, "o.yaml", "services:\n  web: {build: app, env_file: web.env}\n  extra: {image: z, profiles: [p]}\n");
+        scratch_file(scratch_fd, "deploy/c.yaml",
+                     "services:\n  web: {image: x}\n  db: {image: y}\n");
+        scratch_file(scratch_fd, "o.yaml",
+                     "services:\n  web: {build: app, env_file: web.env}\n  extra: {image: z, "
+                     "profiles: [p]}\n");
         read_good(FILES("deploy/c.yaml", "o.yaml"), &c);
         ck_assert_uint_eq(c.services_len, 3);
         ck_assert(compose_find(&c, "web")->build);
         ck_assert_str_eq(compose_find(&c, "web")->where, "deploy/c.yaml:2");
         ck_assert(compose_find(&c, "extra")->profiled);
         /* of several -f, paths are seen from the first one's folder */
-        ck_assert_str_eq(part_of(&c, COMPOSE_DOCKERFILE, "app/Dockerfile")->path, "deploy/app/Dockerfile");
+        ck_assert_str_eq(part_of(&c, COMPOSE_DOCKERFILE, "app/Dockerfile")->path,
+                         "deploy/app/Dockerfile");
         ck_assert_str_eq(part_of(&c, COMPOSE_ENV_FILE, "web.env")->path, "deploy/web.env");
 }
 END_TEST
@@ -92,11 +98,13 @@ END_TEST
 START_TEST(read_env_files_configs_secrets) {
         CLEANUP(compose_done) Compose c = COMPOSE_NULL;
 
-        scratch_file(scratch_fd, "c.yaml",
-                     "services:\n  a:\n    image: x\n    env_file:\n      - ./one.env\n      - path: conf/../two.env\n        required: false\n"
-                     "      - ${HOME}/v.env\n      - ../out.env\n      - /etc/abs.env\n      - ~/h.env\n"
-                     "configs:\n  nginx: {file: ./nginx.conf}\n  ext: {external: true}\n"
-                     "secrets:\n  key:\n    file: secrets/key\n");
+        scratch_file(
+                scratch_fd, "c.yaml",
+                "services:\n  a:\n    image: x\n    env_file:\n      - ./one.env\n      - path: "
+                "conf/../two.env\n        required: false\n"
+                "      - ${HOME}/v.env\n      - ../out.env\n      - /etc/abs.env\n      - ~/h.env\n"
+                "configs:\n  nginx: {file: ./nginx.conf}\n  ext: {external: true}\n"
+                "secrets:\n  key:\n    file: secrets/key\n");
         read_good(FILES("c.yaml"), &c);
         ck_assert_str_eq(part_of(&c, COMPOSE_ENV_FILE, "./one.env")->path, "one.env");
         ck_assert_str_eq(part_of(&c, COMPOSE_ENV_FILE, "./one.env")->where, "c.yaml:5");
@@ -115,13 +123,16 @@ START_TEST(read_include_and_extends) {
         CLEANUP(compose_done) Compose c = COMPOSE_NULL;
 
         scratch_dir(scratch_fd, "sub");
-        scratch_file(scratch_fd, "sub/inc.yaml", "include: [../c.yaml]\nservices:\n  inner: {build: ctx}\n");
+        scratch_file(scratch_fd, "sub/inc.yaml",
+                     "include: [../c.yaml]\nservices:\n  inner: {build: ctx}\n");
         scratch_file(scratch_fd, "sub/more.yaml", "services:\n  more: {image: x}\n");
-        scratch_file(scratch_fd, "sub/base.yaml", "services:\n  base: {extends: deeper}\n  deeper: {build: .}\n");
+        scratch_file(scratch_fd, "sub/base.yaml",
+                     "services:\n  base: {extends: deeper}\n  deeper: {build: .}\n");
         scratch_file(scratch_fd, "c.yaml",
                      "include:\n  - sub/inc.yaml\n  - path: [sub/more.yaml]\n"
                      "services:\n  web:\n    extends: {file: sub/base.yaml, service: base}\n"
-                     "  same: {extends: {service: inner2}}\n  inner2: {build: .}\n  plain: {extends: nowhere}\n");
+                     "  same: {extends: {service: inner2}}\n  inner2: {build: .}\n  plain: "
+                     "{extends: nowhere}\n");
         read_good(FILES("c.yaml"), &c);
         ck_assert_uint_eq(c.services_len, 6);
         ck_assert(compose_find(&c, "inner")->build);
@@ -133,7 +144,8 @@ START_TEST(read_include_and_extends) {
         ck_assert_str_eq(part_of(&c, COMPOSE_INCLUDE, "sub/inc.yaml")->path, "sub/inc.yaml");
         ck_assert_str_eq(part_of(&c, COMPOSE_INCLUDE, "../c.yaml")->path, "c.yaml");
         ck_assert_str_eq(part_of(&c, COMPOSE_EXTENDS, "sub/base.yaml")->path, "sub/base.yaml");
-        ck_assert_str_eq(part_of(&c, COMPOSE_DOCKERFILE, "ctx/Dockerfile")->path, "sub/ctx/Dockerfile");
+        ck_assert_str_eq(part_of(&c, COMPOSE_DOCKERFILE, "ctx/Dockerfile")->path,
+                         "sub/ctx/Dockerfile");
 }
 END_TEST
 
@@ -182,15 +194,18 @@ START_TEST(beneath) {
         static const struct {
                 const char *base, *path, *want;
         } cases[] = {
-                {"", "a", "a"}, {"", "./a/../b", "b"}, {"x/y", "../z", "x/z"}, {"x", "../../z", NULL}, {"", "..", NULL}, {"", ".", ""},
-                {"x", "..", ""}, {"", "/co/a//b", "a/b"}, {"x", "/co", ""}, {"", "/coat", NULL}, {"", "/co/../etc", NULL}, {"", "a//b/", "a/b"},
+                {"", "a", "a"},         {"", "./a/../b", "b"},    {"x/y", "../z", "x/z"},
+                {"x", "../../z", NULL}, {"", "..", NULL},         {"", ".", ""},
+                {"x", "..", ""},        {"", "/co/a//b", "a/b"},  {"x", "/co", ""},
+                {"", "/coat", NULL},    {"", "/co/../etc", NULL}, {"", "a//b/", "a/b"},
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 CLEANUP(str_freep) char *got = NULL;
 
                 ck_assert_int_eq(compose_beneath("/co", cases[i].base, cases[i].path, &got), 0);
-                ck_assert_msg(str_eq(got, cases[i].want), "%s + %s: %s", cases[i].base, cases[i].path, got ? got : "(outside)");
+                ck_assert_msg(str_eq(got, cases[i].want), "%s + %s: %s", cases[i].base,
+                              cases[i].path, got ? got : "(outside)");
         }
 }
 END_TEST

@@ -103,14 +103,30 @@ START_TEST(line_covers) {
                 const char *line;
                 bool covers;
         } cases[] = {
-                {"untracked", true}, {"/untracked/", true}, {"untracked/", true}, {"/untracked/*", true}, {"untracked/**", true},
-                {"/untracked/spoolgate", true}, {"untracked/spoolgate/", true}, {"untracked/  \r\n", true}, {"/untracked/\nother", true},
-                {"!untracked", false}, {"#untracked", false}, {"untracke", false}, {"untracked/spool", false}, {"", false}, {"/", false},
-                {"*", false}, {"spoolgate", false}, {"untracked/spoolgate/tmp", false},
+                {"untracked", true},
+                {"/untracked/", true},
+                {"untracked/", true},
+                {"/untracked/*", true},
+                {"untracked/**", true},
+                {"/untracked/spoolgate", true},
+                {"untracked/spoolgate/", true},
+                {"untracked/  \r\n", true},
+                {"/untracked/\nother", true},
+                {"!untracked", false},
+                {"#untracked", false},
+                {"untracke", false},
+                {"untracked/spool", false},
+                {"", false},
+                {"/", false},
+                {"*", false},
+                {"spoolgate", false},
+                {"untracked/spoolgate/tmp", false},
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-                ck_assert_msg(detect_line_covers(cases[i].line, "untracked/spoolgate") == cases[i].covers, "%s", cases[i].line);
+                ck_assert_msg(detect_line_covers(cases[i].line, "untracked/spoolgate") ==
+                                      cases[i].covers,
+                              "%s", cases[i].line);
 }
 END_TEST
 
@@ -137,9 +153,16 @@ END_TEST
 
 START_TEST(slug) {
         static const char *const cases[][2] = {
-                {"/a/Demo", "demo"}, {"/a/My App (2)", "my-app-2"}, {"/a/1-2-x", "x"}, {"/a/---", NULL}, {"/a/123", NULL},
-                {"/a/x..y__z--", "x-y-z"}, {"/", NULL}, {"/a/\xc3\xa9t\xc3\xa9", "t"},
-                {"/a/abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz", "abcdefghijklmnopqrstuvwxyzabcde"},
+                {"/a/Demo", "demo"},
+                {"/a/My App (2)", "my-app-2"},
+                {"/a/1-2-x", "x"},
+                {"/a/---", NULL},
+                {"/a/123", NULL},
+                {"/a/x..y__z--", "x-y-z"},
+                {"/", NULL},
+                {"/a/\xc3\xa9t\xc3\xa9", "t"},
+                {"/a/abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz",
+                 "abcdefghijklmnopqrstuvwxyzabcde"},
                 {"/a/abcdefghijklmnopqrstuvwxyzabcd-fgh", "abcdefghijklmnopqrstuvwxyzabcd"},
         };
 
@@ -147,7 +170,8 @@ START_TEST(slug) {
                 CLEANUP(str_freep) char *got = NULL;
 
                 ck_assert_int_eq(detect_slug(cases[i][0], &got), 0);
-                ck_assert_msg(str_eq(got, cases[i][1]), "%s: %s", cases[i][0], got ? got : "(none)");
+                ck_assert_msg(str_eq(got, cases[i][1]), "%s: %s", cases[i][0],
+                              got ? got : "(none)");
         }
 }
 END_TEST

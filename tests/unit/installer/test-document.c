@@ -24,17 +24,20 @@ static void refuse(const char *text, const char *said) {
 }
 
 START_TEST(get_own_and_merged) {
-        CLEANUP(document_freep) Document *d = parse_text("base: &b {x: 1, y: 2}\n"
-                                                         "more: &m {y: 3, z: 4}\n"
-                                                         "one: {<<: *b, y: 9}\n"
-                                                         "list: {<<: [*m, *b]}\n");
-        DocumentNode root = document_root(d), one = document_get(d, root, "one"), list = document_get(d, root, "list");
+        CLEANUP(document_freep)
+        Document *d = parse_text("base: &b {x: 1, y: 2}\n"
+                                 "more: &m {y: 3, z: 4}\n"
+                                 "one: {<<: *b, y: 9}\n"
+                                 "list: {<<: [*m, *b]}\n");
+        DocumentNode root = document_root(d), one = document_get(d, root, "one"),
+                     list = document_get(d, root, "list");
 
         ck_assert_int_eq(document_kind(d, root), DOCUMENT_MAP);
         ck_assert_str_eq(document_text(d, document_get(d, one, "x")), "1");
         ck_assert_str_eq(document_text(d, document_get(d, one, "y")), "9");
         ck_assert_int_eq(document_get(d, one, "z"), 0);
-        ck_assert_str_eq(document_text(d, document_get(d, list, "y")), "3"); /* the earlier of a list wins */
+        ck_assert_str_eq(document_text(d, document_get(d, list, "y")),
+                         "3"); /* the earlier of a list wins */
         ck_assert_str_eq(document_text(d, document_get(d, list, "z")), "4");
         ck_assert_str_eq(document_text(d, document_get(d, list, "x")), "1");
         ck_assert_int_eq(document_line(d, one), 3);
@@ -43,7 +46,9 @@ START_TEST(get_own_and_merged) {
 END_TEST
 
 START_TEST(kinds) {
-        CLEANUP(document_freep) Document *d = parse_text("a:\nb: ~\nc: null\nd: 'null'\ne: \"\"\nf: []\ng: {}\nh: \"x\\0y\"\n");
+        CLEANUP(document_freep)
+        Document *d =
+                parse_text("a:\nb: ~\nc: null\nd: 'null'\ne: \"\"\nf: []\ng: {}\nh: \"x\\0y\"\n");
         DocumentNode root = document_root(d);
 
         ck_assert_int_eq(document_kind(d, document_get(d, root, "a")), DOCUMENT_NONE);
@@ -118,7 +123,9 @@ START_TEST(alias_bomb_is_cheap) {
                 ck_assert_int_eq(str_adds(&text, "]\n"), 0);
         }
         d = parse_text(text.data);
-        ck_assert_str_eq(document_text(d, document_get(d, document_get(d, document_root(d), "a14"), "k")), "v");
+        ck_assert_str_eq(
+                document_text(d, document_get(d, document_get(d, document_root(d), "a14"), "k")),
+                "v");
         ck_assert(!document_spent(d));
         ck_assert_int_eq(document_get(d, document_get(d, document_root(d), "a14"), "absent"), 0);
         ck_assert(document_spent(d));
@@ -138,12 +145,14 @@ START_TEST(merge_of_itself_ends) {
 END_TEST
 
 START_TEST(pairs_merged_once_each) {
-        CLEANUP(document_freep) Document *d = parse_text("x: &x {a: 1, b: 2}\nm: {<<: *x, b: 3, c: 4}\n");
+        CLEANUP(document_freep)
+        Document *d = parse_text("x: &x {a: 1, b: 2}\nm: {<<: *x, b: 3, c: 4}\n");
         CLEANUP(document_pairs_done) DocumentPairs pairs = DOCUMENT_PAIRS_NULL;
         CLEANUP(str_done) Str why = STR_NULL;
         const char *keys[] = {"b", "c", "a"}, *values[] = {"3", "4", "1"};
 
-        ck_assert_int_eq(document_pairs(d, document_get(d, document_root(d), "m"), &pairs, &why), 0);
+        ck_assert_int_eq(document_pairs(d, document_get(d, document_root(d), "m"), &pairs, &why),
+                         0);
         ck_assert_uint_eq(pairs.len, 3);
         for (size_t i = 0; i < 3; i++) {
                 ck_assert_str_eq(document_text(d, pairs.items[i].key), keys[i]);
@@ -158,10 +167,14 @@ START_TEST(pairs_refuses) {
         CLEANUP(document_pairs_done) DocumentPairs pairs = DOCUMENT_PAIRS_NULL;
         CLEANUP(str_done) Str why = STR_NULL;
 
-        ck_assert_int_eq(document_pairs(twice, document_get(twice, document_root(twice), "m"), &pairs, &why), DOCUMENT_E_INVALID);
+        ck_assert_int_eq(
+                document_pairs(twice, document_get(twice, document_root(twice), "m"), &pairs, &why),
+                DOCUMENT_E_INVALID);
         ck_assert_str_eq(why.data, "f.yaml:4: the same key twice");
         str_clear(&why);
-        ck_assert_int_eq(document_pairs(odd, document_get(odd, document_root(odd), "m"), &pairs, &why), DOCUMENT_E_INVALID);
+        ck_assert_int_eq(
+                document_pairs(odd, document_get(odd, document_root(odd), "m"), &pairs, &why),
+                DOCUMENT_E_INVALID);
         ck_assert_str_eq(why.data, "f.yaml:3: a key must be text");
         ck_assert_uint_eq(pairs.len, 0);
 }

@@ -9,7 +9,8 @@ static const char *at(const char *name) {
         return plan_path;
 }
 
-static void add_file(Plan *p, int fd, const char *dir, const char *name, const char *text, mode_t mode, PlanFlags flags) {
+static void add_file(Plan *p, int fd, const char *dir, const char *name, const char *text,
+                     mode_t mode, PlanFlags flags) {
         CLEANUP(str_done) Str bytes = STR_NULL;
 
         ck_assert_int_eq(str_adds(&bytes, text), 0);
@@ -17,7 +18,8 @@ static void add_file(Plan *p, int fd, const char *dir, const char *name, const c
         ck_assert_ptr_null(bytes.data);
 }
 
-/* host/deep (0700) with a file and one that is written once; in/s (0755) below the held folder with a program. */
+/* host/deep (0700) with a file and one that is written once; in/s (0755) below the held folder with
+ * a program. */
 static void make(Plan *p, const char *text) {
         ck_assert_int_eq(hash_init(), 0);
         ck_assert_int_eq(plan_add_dir(p, -EBADF, at("host/deep"), 0700, 0), 0);
@@ -27,7 +29,8 @@ static void make(Plan *p, const char *text) {
         add_file(p, scratch_fd, "in/s", "prog", text, 0755, 0);
 }
 
-static void check_states(const char *text, PlanState dir, PlanState file, PlanState once, PlanState in, PlanState prog, bool apply) {
+static void check_states(const char *text, PlanState dir, PlanState file, PlanState once,
+                         PlanState in, PlanState prog, bool apply) {
         CLEANUP(plan_done) Plan p = PLAN_NULL;
         CLEANUP(str_done) Str why = STR_NULL;
 

@@ -8,7 +8,8 @@ static void program(const char *name, const char *text) {
         ck_assert_int_eq(fchmodat(scratch_fd, name, 0755, 0), 0);
 }
 
-/* co/ is the checkout, bin/ is on PATH, alias-sh is a shell whose `command -v` says what `answer` holds. */
+/* co/ is the checkout, bin/ is on PATH, alias-sh is a shell whose `command -v` says what `answer`
+ * holds. */
 static void build(const char *answer) {
         scratch_dir(scratch_fd, "co");
         scratch_dir(scratch_fd, "bin");
@@ -97,7 +98,8 @@ START_TEST(program_by_alias) {
         (void)snprintf(text, sizeof(text), "x=%s/good\n", resolve_bin);
         answer(text);
         found("x", "/nowhere", true, "bin/good");
-        (void)snprintf(text, sizeof(text), "%s/good\n", resolve_bin); /* a PATH that only an rc file sets */
+        (void)snprintf(text, sizeof(text), "%s/good\n",
+                       resolve_bin); /* a PATH that only an rc file sets */
         answer(text);
         found("x", "/nowhere", true, "bin/good");
         answer("alias x='good'\n");
@@ -140,10 +142,13 @@ START_TEST(program_by_bash) {
                 return;
         }
         build("");
-        (void)snprintf(rc, sizeof(rc), "echo hello from rc\nalias my-tool='%s/good'\n", resolve_bin);
+        (void)snprintf(rc, sizeof(rc), "echo hello from rc\nalias my-tool='%s/good'\n",
+                       resolve_bin);
         scratch_file(scratch_fd, ".bashrc", rc);
         ck_assert_int_eq(setenv("HOME", scratch_path, 1), 0);
-        ck_assert_int_eq(resolve_program("my-tool", "/usr/bin:/bin", "/bin/bash", resolve_root, &got, &why), 0);
+        ck_assert_int_eq(
+                resolve_program("my-tool", "/usr/bin:/bin", "/bin/bash", resolve_root, &got, &why),
+                0);
         (void)snprintf(full, sizeof(full), "%s/good", resolve_bin);
         ck_assert_str_eq(got, full);
 }
@@ -158,8 +163,10 @@ START_TEST(path_is_cleaned) {
         scratch_dir(scratch_fd, "wide");
         ck_assert_int_eq(fchmodat(scratch_fd, "wide", 0777, 0), 0);
         scratch_link("co", scratch_fd, "to-co");
-        ck_assert_int_eq(str_printf(&path, "relative::/nowhere:%s:%s:%s/wide:%s/to-co:/usr/bin:%s", resolve_bin, resolve_root,
-                                    scratch_path, scratch_path, resolve_bin), 0);
+        ck_assert_int_eq(str_printf(&path, "relative::/nowhere:%s:%s:%s/wide:%s/to-co:/usr/bin:%s",
+                                    resolve_bin, resolve_root, scratch_path, scratch_path,
+                                    resolve_bin),
+                         0);
         ck_assert_int_eq(resolve_path(path, resolve_root, &got), 0);
         ck_assert_int_eq(str_printf(&want, "%s:/usr/bin:", resolve_bin), 0);
         ck_assert_msg(strncmp(got, want, strlen(want)) == 0, "%s", got);

@@ -2,7 +2,14 @@
 #include "tests/unit/fs/scratch.h"
 
 static const UnitsFill units_plain = {
-        "demo", "/c/r", "/l/spoolgate-drain", "/usr/bin:/bin", "/h/.config", "/h/.local/state", "/usr/bin/systemctl", "/usr/bin/sleep",
+        "demo",
+        "/c/r",
+        "/l/spoolgate-drain",
+        "/usr/bin:/bin",
+        "/h/.config",
+        "/h/.local/state",
+        "/usr/bin/systemctl",
+        "/usr/bin/sleep",
 };
 
 static void fill(const char *text, const UnitsFill *f, const char *want) {
@@ -23,7 +30,8 @@ static void refuse(const char *text, const UnitsFill *f, const char *said) {
 }
 
 START_TEST(names) {
-        static const char *const want[] = {"spoolgate-a.path", "spoolgate-a.service", "spoolgate-a.timer", "spoolgate-a.rearm.service"};
+        static const char *const want[] = {"spoolgate-a.path", "spoolgate-a.service",
+                                           "spoolgate-a.timer", "spoolgate-a.rearm.service"};
 
         for (size_t i = 0; i < UNITS_COUNT; i++) {
                 CLEANUP(str_freep) char *name = NULL;
@@ -42,8 +50,10 @@ END_TEST
 START_TEST(fill_plain) {
         fill("", &units_plain, "");
         fill("a@b.c @ @@ @slug@\n", &units_plain, "a@b.c @ @@ @slug@\n");
-        fill("@SLUG@|@REQUESTS@|@DRAIN@|@PATH@|@CONFIG_HOME@|@STATE_HOME@|@SYSTEMCTL@|@SLEEP@", &units_plain,
-             "demo|/c/r|/l/spoolgate-drain|/usr/bin:/bin|/h/.config|/h/.local/state|/usr/bin/systemctl|/usr/bin/sleep");
+        fill("@SLUG@|@REQUESTS@|@DRAIN@|@PATH@|@CONFIG_HOME@|@STATE_HOME@|@SYSTEMCTL@|@SLEEP@",
+             &units_plain,
+             "demo|/c/r|/l/spoolgate-drain|/usr/bin:/bin|/h/.config|/h/.local/state|/usr/bin/"
+             "systemctl|/usr/bin/sleep");
         fill("@SLUG@@SLUG@", &units_plain, "demodemo");
 }
 END_TEST
@@ -54,7 +64,8 @@ START_TEST(fill_escapes) {
         f.requests = "/a b/100%/[x]{y}/\"q\"\\n/$HOME/@SLUG@";
         f.drain = "/a b/100%/[x]{y}/$HOME";
         f.path = "/a \"b\":/c\\d:/%h";
-        fill("@REQUESTS@", &f, "/a b/100%%/[x]{y}/\"q\"\\n/$HOME/@SLUG@"); /* what was put in is not read again */
+        fill("@REQUESTS@", &f,
+             "/a b/100%%/[x]{y}/\"q\"\\n/$HOME/@SLUG@"); /* what was put in is not read again */
         fill("@DRAIN@", &f, "/a b/100%%/[x]{y}/$HOME");
         fill("@PATH@", &f, "/a \\\"b\\\":/c\\\\d:/%%h");
 }
