@@ -182,6 +182,8 @@ static int capture_escape(Capture *c, bool last) {
         if (len > 0)
                 memmove(c->clean.data, at + len, keep);
         c->clean.len = keep;
+        if (c->clean.data)
+                c->clean.data[keep] = '\0';
         return capture_show(c);
 }
 

@@ -402,13 +402,15 @@ static int redact_key_scan(RedactScan *s, const char *text, size_t len, bool *op
 
 /* Fills s->found. Private keys are looked for when open_key is given. */
 static int redact_scan_text(RedactScan *s, const char *text, size_t len, uint64_t bits, bool *open_key) {
+        bool some = bits & ((UINT64_C(1) << REDACT_BITS) - 1);
+        size_t patterns = some ? s->redact->len : s->redact->names.len; /* the operator's stand first */
         int e;
 
         spans_clear(&s->found);
         e = known_scan(s->redact->known, text, len, REDACT_NAME_VALUE, &s->found);
         if (e < 0)
                 return e;
-        for (size_t i = 0; i < s->redact->len; i++) {
+        for (size_t i = 0; i < patterns; i++) {
                 const RedactPattern *p = &s->redact->patterns[i];
 
                 if (p->bit && !(bits & p->bit))
