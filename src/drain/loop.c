@@ -265,6 +265,18 @@ static int loop_open_records(Drain *d) {
         return r == -ENOMEM ? r : 0;
 }
 
+static int loop_refuse_spool(const Config *c, const char *which, int pin) {
+        CLEANUP(str_freep) char *text = NULL;
+        int r = str_printf(&text, "the spool's %s %s; nothing was read (%s/%s)\nspoolgate install --slug %s", which,
+                           pin_reason(pin), c->bridge->checkout.path, c->bridge->spool, c->layout.slug);
+
+        if (r < 0)
+                return r;
+        log_message(LOG_LEVEL_ERR, text);
+        loop_pace();
+        return DRAIN_EXIT_CONFIG;
+}
+
 static int loop_drain(Config *c, bool watch, bool *ret_restart) {
         CLEANUP(loop_done)
         Drain d = { .config = c, .spool = SPOOL_NULL, .lock_fd = -EBADF, .ledger = LEDGER_NULL, .watch = watch };
@@ -274,12 +286,8 @@ static int loop_drain(Config *c, bool watch, bool *ret_restart) {
 
         *ret_restart = false;
         r = spool_open(c->checkout_fd, c->bridge->spool, &rule, &d.spool, &which);
-        if (r > 0) {
-                log_print(LOG_LEVEL_ERR, "the spool's %s %s; nothing was read (%s/%s)\nspoolgate install -s %s",
-                          which, pin_reason(r), c->bridge->checkout.path, c->bridge->spool, c->layout.slug);
-                loop_pace();
-                return DRAIN_EXIT_CONFIG;
-        }
+        if (r > 0)
+                return loop_refuse_spool(c, which, r);
         if (r >= 0)
                 r = pump_acknowledge(&d);
         if (r < 0)
@@ -315,7 +323,7 @@ static int loop_project(const char *slug, bool watch) {
                 int r = config_load(slug, &c, &message);
 
                 if (r == CONFIG_E_INVALID) {
-                        log_print(LOG_LEVEL_ERR, "%s", message);
+                        log_message(LOG_LEVEL_ERR, message);
                         loop_pace();
                         return DRAIN_EXIT_CONFIG;
                 }

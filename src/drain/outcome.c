@@ -86,7 +86,7 @@ static int outcome_host_config(const Config *c, const Verb *verb, Outcome *o) {
         if (!c->policy)
                 return outcome_blame(c, "policy.conf", c->trouble, o);
         if (verb && verb->missing)
-                return str_addf(&o->message, ": %s\nspoolgate install -s %s", verb->missing, c->layout.slug);
+                return str_addf(&o->message, ": %s\nspoolgate install --slug %s", verb->missing, c->layout.slug);
         return outcome_blame(c, "verbs.json", c->own_trouble, o);
 }
 
