@@ -283,7 +283,7 @@ let_go() { # WORD
 
 response() { # NAME: the line
         RESPONSE=
-        IFS= read -r RESPONSE <"$S/responses/$1.response.json" 2>/dev/null || RESPONSE=
+        [ ! -f "$S/responses/$1.response.json" ] || IFS= read -r RESPONSE <"$S/responses/$1.response.json" || RESPONSE=
         printf '%s' "$RESPONSE"
 }
 

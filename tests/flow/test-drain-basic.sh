@@ -19,7 +19,7 @@ equal "two operands are a usage error" "$RC" 64
 drain 'No Slug'
 like "a bad slug is a configuration error" "$RC $(cat "$T/drain.err")" "78 *is no project name*"
 drain other
-like "a project that isn't installed" "$RC $(cat "$T/drain.err")" "78 *other*spoolgate install --slug other*"
+like "a project that isn't installed" "$RC $(cat "$T/drain.err")" "78 *other*"$'\n''spoolgate install --slug other'
 
 # ---- answers ----------------------------------------------------------------------------------------------------------
 

@@ -107,7 +107,7 @@ equal "nothing ran" "$(cat "$EFFECTS")" ""
 like "arg-missing lists what there is" "$(field "$missing" message)" '*: one of web api fail *'
 like "arg-not-listed too" "$(field "$unlisted" message)" '*: one of web api *'
 like "policy says which line, and ends with the command" "$(field "$policy" message)" "*MODE_down is not auto*\\nvi '$CONF/policy.conf'"
-like "what is missing, and how to mend it" "$(field "$absent" message)" "*podman*\\nspoolgate install -s demo"
+like "what is missing, and how to mend it" "$(field "$absent" message)" "*podman*\\nspoolgate install --slug demo"
 check "no message holds agent bytes" test "$(cat "$S/responses"/* | grep -c -e 'nope' -e explode.*explode.*explode -e '31m')" = 0
 
 # ---- paused -----------------------------------------------------------------------------------------------------------
