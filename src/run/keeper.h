@@ -1,7 +1,7 @@
 /* run/keeper.h - the process that stands beside a verb: starts it, pumps its output, keeps its deadline, writes its result
  *
  * Every run has one, forked from the drain, having dropped every fd of the drain but those named here. For a scope it first
- * moves itself into a transient unit (PR_SET_PDEATHSIG until it stands there), so a drain that dies later loses nothing; for a direct run it stays a
+ * moves itself into a transient unit (PR_SET_PDEATHSIG until it asks for one), so a drain that dies later loses nothing; for a direct run it stays a
  * child in the drain's cgroup. It is a subreaper: what the verb forks stays its descendant, whatever session it makes. */
 #pragma once
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <systemd/sd-bus.h>
 #include <unistd.h>
 
@@ -12,7 +13,7 @@
 #define SCOPE_DEST "org.freedesktop.systemd1"
 #define SCOPE_PATH "/org/freedesktop/systemd1"
 #define SCOPE_IFACE "org.freedesktop.systemd1.Manager"
-enum { SCOPE_ASK_MS = 5000 };
+enum { SCOPE_ASK_MS = 5000, SCOPE_TRY_MS = 2500, SCOPE_PAUSE_MS = 50 };
 static const uint64_t scope_stop_usec = 10 * 1000 * 1000;
 
 /* What the callbacks have seen. Everything is asynchronous on one connection, so that no step
@@ -263,11 +264,11 @@ static int scope_check_place(const char *unit) {
         return str_ends(cgroup, end) ? 0 : SCOPE_E_PLACE;
 }
 
-int scope_enter(const ScopeSpec *spec) {
+/* *sent: the manager may know of the unit from here on. */
+static int scope_try(const ScopeSpec *spec, int64_t deadline, bool *sent) {
         CLEANUP(scope_wait_done) ScopeWait wait = {.unit = spec->unit};
         CLEANUP(sd_bus_close_unrefp)
         sd_bus *bus = NULL; /* goes first: its callbacks point at wait */
-        int64_t deadline = clock_mono_ms() + spec->timeout_ms;
         int r;
 
         r = scope_connect(deadline, &bus);
@@ -279,6 +280,9 @@ int scope_enter(const ScopeSpec *spec) {
                                       scope_on_removed, NULL, &wait);
         if (r < 0)
                 return r == -ENOMEM ? err_new(ENOMEM) : SCOPE_E_BUS;
+        if (prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0) < 0)
+                return err_new(errno);
+        *sent = true;
         r = scope_start_unit(bus, spec, deadline, &wait);
         while (r == 0 && !str_eq(wait.job, wait.removed)) {
                 r = scope_turn(bus, deadline);
@@ -288,6 +292,31 @@ int scope_enter(const ScopeSpec *spec) {
         if (r != 0)
                 return r;
         return wait.done ? scope_check_place(spec->unit) : SCOPE_E_JOB;
+}
+
+/* A manager that re-executes itself loses replies and signals, not units. So the question is put
+ * again, and "exists" is then the answer to it when we stand in that unit's cgroup. */
+int scope_enter(const ScopeSpec *spec) {
+        int64_t deadline = clock_mono_ms() + spec->timeout_ms;
+        bool sent = false;
+
+        for (;;) {
+                int64_t end = clock_mono_ms() + SCOPE_TRY_MS;
+                bool before = sent;
+                int r;
+
+                r = scope_try(spec, end < deadline ? end : deadline, &sent);
+                if (r == SCOPE_E_EXISTS && before) {
+                        r = scope_check_place(spec->unit);
+                        if (r == SCOPE_E_PLACE)
+                                r = SCOPE_E_TIMEOUT; /* not yet there */
+                }
+                if (r != SCOPE_E_TIMEOUT && (r != SCOPE_E_BUS || !sent))
+                        return r;
+                if (clock_mono_ms() + SCOPE_PAUSE_MS >= deadline)
+                        return r;
+                (void)usleep(SCOPE_PAUSE_MS * 1000);
+        }
 }
 
 /* A property of type string of the manager or a unit. SCOPE_E_*. */
@@ -353,4 +382,48 @@ int scope_active(const char *unit, bool *ret_active) {
                 return r;
         *ret_active = r == 0 && !str_eq(state, "inactive") && !str_eq(state, "failed");
         return 0;
+}
+
+/* GetUnitProcesses: a(sus), path below the unit, pid, command line. */
+static int scope_is_empty(sd_bus *bus, const char *unit, int64_t deadline, bool *ret_empty) {
+        CLEANUP(scope_wait_done) ScopeWait wait = {0};
+        CLEANUP(sd_bus_message_unrefp) sd_bus_message *call = NULL;
+        int r;
+
+        r = scope_new_call(bus, "GetUnitProcesses", &call);
+        if (r >= 0)
+                r = sd_bus_message_append(call, "s", unit);
+        if (r < 0)
+                return err_new(-r);
+        r = scope_call(bus, call, deadline, &wait);
+        if (r != 0)
+                return r;
+        if (sd_bus_message_enter_container(wait.reply, 'a', "(sus)") < 0)
+                return SCOPE_E_JOB;
+        *ret_empty = sd_bus_message_at_end(wait.reply, false) > 0;
+        return 0;
+}
+
+int scope_drop_empty(const char *unit) {
+        CLEANUP(scope_wait_done) ScopeWait wait = {0};
+        CLEANUP(sd_bus_message_unrefp) sd_bus_message *call = NULL;
+        CLEANUP(sd_bus_close_unrefp) sd_bus *bus = NULL;
+        int64_t deadline = clock_mono_ms() + SCOPE_ASK_MS;
+        bool empty = false;
+        int r;
+
+        r = scope_connect(deadline, &bus);
+        if (r == 0)
+                r = scope_is_empty(bus, unit, deadline, &empty);
+        if (r == SCOPE_E_JOB) /* NoSuchUnit */
+                return 0;
+        if (r != 0 || !empty)
+                return r;
+        r = scope_new_call(bus, "StopUnit", &call);
+        if (r >= 0)
+                r = sd_bus_message_append(call, "ss", unit, "replace");
+        if (r < 0)
+                return err_new(-r);
+        r = scope_call(bus, call, deadline, &wait);
+        return r == SCOPE_E_JOB ? 0 : r; /* gone in between */
 }

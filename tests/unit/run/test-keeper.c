@@ -33,6 +33,12 @@ const char *const *plan_envp(const Plan *p) {
 const char *plan_cwd(const Plan *p) {
         return p->cwd;
 }
+const Verb *plan_verb(const Plan *p) {
+        static const Verb verb = {.name = "test"};
+
+        (void)p;
+        return &verb;
+}
 
 static char dir[256];
 static int run_fd, log_fd;

@@ -37,6 +37,12 @@ const char *const *plan_envp(const Plan *p) {
 const char *plan_cwd(const Plan *p) {
         return p->cwd;
 }
+const Verb *plan_verb(const Plan *p) {
+        static const Verb verb = {.name = "test"};
+
+        (void)p;
+        return &verb;
+}
 
 static char dir[256], unit[128];
 
@@ -98,6 +104,7 @@ static void nobody_answers(void) {
         ck_assert_int_eq(enter(500), SCOPE_E_BUS);
         ck_assert_int_eq(scope_active(unit, &value), SCOPE_E_BUS);
         ck_assert(value);
+        ck_assert_int_eq(scope_drop_empty(unit), SCOPE_E_BUS);
         ck_assert_int_eq(scope_available(&value), 0);
         ck_assert(!value);
 }
@@ -262,6 +269,40 @@ START_TEST(enter_with_limits) {
                 _exit(scope_enter(&spec) == 0 && stands() ? 0 : 1);
         ck_assert_int_eq(waitpid(pid, &status, 0), pid);
         ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
+/* A scope whose only process was a zombie when the manager took it is active, empty, and stays. */
+START_TEST(drop_empty_ends_what_nobody_is_in) {
+        ScopeSpec spec = {.unit = unit, .timeout_ms = 10000};
+        int code;
+        pid_t pid;
+
+        ck_assert_int_eq(scope_drop_empty(unit), 0); /* no such unit */
+        pid = enter_and_stay(&code);
+        ck_assert_int_eq(code, 0);
+        ck_assert_int_eq(scope_drop_empty(unit), 0); /* somebody is there: untouched */
+        ck_assert(active());
+        (void)usleep(50000);
+        ck_assert_int_eq(waitpid(pid, NULL, WNOHANG), 0);
+        end(pid);
+        wait_inactive();
+        name_unit();
+        for (int i = 0; i < 200 && !active();
+             i++) { /* killed in the middle of its launch, until it takes */
+                pid = fork();
+                if (pid == 0) {
+                        (void)!scope_enter(&spec);
+                        _exit(0);
+                }
+                (void)usleep(1000 + 20 * (useconds_t)i);
+                (void)kill(pid, SIGKILL);
+                (void)usleep(5000); /* a zombie meanwhile */
+                ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+                (void)usleep(5000);
+        }
+        ck_assert_int_eq(scope_drop_empty(unit), 0);
+        wait_inactive();
 }
 END_TEST
 
@@ -489,6 +530,7 @@ static TCase *cases_with(void) {
         tcase_add_test(tc, enter_a_name_that_is_taken);
         tcase_add_test(tc, enter_a_name_that_is_none);
         tcase_add_test(tc, enter_with_limits);
+        tcase_add_test(tc, drop_empty_ends_what_nobody_is_in);
         tcase_add_test(tc, enter_over_the_private_socket);
         tcase_add_test(tc, enter_past_a_dead_bus);
         tcase_add_test(tc, keeper_runs_the_verb_in_the_scope);
