@@ -14,7 +14,7 @@
 #include "fs/pin.h"
 #include "run/kin.h"
 
-enum { KIN_TEXT_MAX = 64 * 1024, KIN_PROC_MAX = 1 << 17 };
+enum { KIN_TEXT_MAX = 64 * 1024, KIN_PROC_MAX = 1 << 17, KIN_PROCS_MAX = 1024 * 1024 };
 static const PinRule kin_any_owner = {.owner = (uid_t)-1};
 
 /* One process of the whole host in one look at /proc. */
@@ -280,6 +280,27 @@ void kin_signal(const Kin *k, int sig) {
                                         0); /* gone, or not ours: the next look says */
 }
 
+/* The next of pids between blanks or newlines. */
+static bool kin_next_pid(const char **at, pid_t *ret) {
+        char digits[16];
+        size_t len;
+        unsigned long long pid;
+
+        if (!*at)
+                return false;
+        *at += strspn(*at, " \n");
+        len = strcspn(*at, " \n");
+        if (len == 0 || len >= sizeof(digits))
+                return false;
+        memcpy(digits, *at, len);
+        digits[len] = '\0';
+        *at += len;
+        if (!str_parse_uint(digits, INT32_MAX, &pid) || pid < 2) /* 0: not of our namespace */
+                return false;
+        *ret = (pid_t)pid;
+        return true;
+}
+
 static bool kin_kill_child(int proc_fd, const char *own, pid_t pid) {
         CLEANUP(str_freep) char *cgroup = NULL;
 
@@ -291,31 +312,57 @@ size_t kin_kill_children(void) {
         CLEANUP(fd_closep) int proc_fd = -EBADF;
         CLEANUP(str_freep) char *own = NULL, *name = NULL;
         CLEANUP(str_done) Str text = STR_NULL;
-        unsigned long long pid;
+        const char *at;
         size_t n = 0;
+        pid_t pid;
 
         if (kin_open_proc(&proc_fd) < 0 || kin_cgroup_at(proc_fd, getpid(), &own) != 0 ||
             str_printf(&name, "task/%d/children", getpid()) < 0 ||
             kin_read(proc_fd, getpid(), name, &text) != 0)
                 return 0;
-        for (const char *at = text.data; at && kin_word(at, 0, INT32_MAX, &pid) && pid > 1;) {
-                n += kin_kill_child(proc_fd, own, (pid_t)pid);
-                at = strchr(at, ' ');
-                at = at ? at + 1 : NULL;
-        }
+        at = text.data;
+        while (kin_next_pid(&at, &pid))
+                n += kin_kill_child(proc_fd, own, pid);
         return n;
 }
 
-void kin_kill_own_cgroup(void) {
+static int kin_open_cgroup(int *ret_fd) {
         CLEANUP(str_freep) char *own = NULL, *path = NULL;
+        int r;
+
+        r = kin_cgroup(getpid(), &own);
+        if (r == 0 &&
+            (strlen(own) < 2 || strstr(own, "/.."))) /* the root, or outside our namespace */
+                r = KIN_E_GONE;
+        if (r == 0)
+                r = str_printf(&path, "/sys/fs/cgroup%s", own);
+        return r == 0 ? pin_root(path, &kin_any_owner, ret_fd) : r;
+}
+
+size_t kin_kill_cgroup(void) {
+        CLEANUP(fd_closep) int dir = -EBADF, fd = -EBADF;
+        CLEANUP(str_done) Str text = STR_NULL;
+        const char *at;
+        size_t n = 0;
+        pid_t pid;
+
+        if (kin_open_cgroup(&dir) != 0 ||
+            pin_file_at(dir, "cgroup.procs", &kin_any_owner, 0, &fd, NULL) != 0 ||
+            io_read_all(fd, KIN_PROCS_MAX, &text) != 0)
+                return 0;
+        at = text.data;
+        while (kin_next_pid(&at, &pid))
+                if (pid != getpid())
+                        n += kill(pid, SIGKILL) == 0;
+        return n;
+}
+
+void kin_kill_cgroup_and_self(void) {
         CLEANUP(fd_closep) int dir = -EBADF, fd = -EBADF;
 
-        if (kin_cgroup(getpid(), &own) != 0 || strlen(own) < 2 || strstr(own, "/.."))
-                return;
-        if (str_printf(&path, "/sys/fs/cgroup%s", own) < 0 ||
-            pin_root(path, &kin_any_owner, &dir) != 0)
+        if (kin_open_cgroup(&dir) != 0)
                 return;
         fd = openat(dir, "cgroup.kill", O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
         if (fd >= 0)
-                (void)write(fd, "1", 1); /* before Linux 5.14 there is no such file: best effort */
+                (void)!write(fd, "1", 1); /* before Linux 5.14 there is no such file: best effort */
 }
