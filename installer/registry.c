@@ -6,16 +6,15 @@
 #include "installer/registry.h"
 #include "installer/resolve.h"
 
-int registry_read(const Layout *l, Bridge **ret, Str *why) {
+static int registry_load(const Layout *l, const PinRule *rule, Bridge **ret, Str *why) {
         CLEANUP(fd_closep) int dir = -EBADF;
         CLEANUP(str_done) Str bytes = STR_NULL;
         CLEANUP(str_freep) char *message = NULL;
-        PinRule rule = {geteuid(), 0022};
         int r;
 
-        r = pin_host_dir(l->config, &rule, &dir);
+        r = pin_host_dir(l->config, rule, &dir);
         if (r == 0)
-                r = pin_read_at(dir, "bridge.json", &rule, PIN_ANY_LINKS, REGISTRY_BRIDGE_MAX,
+                r = pin_read_at(dir, "bridge.json", rule, PIN_ANY_LINKS, REGISTRY_BRIDGE_MAX,
                                 &bytes);
         if (r == PIN_E_ABSENT)
                 return REGISTRY_E_ABSENT;
@@ -31,6 +30,11 @@ int registry_read(const Layout *l, Bridge **ret, Str *why) {
         return r;
 }
 
+int registry_read(const Layout *l, Bridge **ret, Str *why) {
+        return registry_load(l, &(PinRule){geteuid(), 0022}, ret, why);
+}
+
+/* Whatever its mode: a name is taken also by a project whose files need mending first. */
 static int registry_holds(const char *slug, const char *root, bool *ret) {
         CLEANUP(layout_done) Layout l = LAYOUT_NULL;
         CLEANUP(bridge_freep) Bridge *b = NULL;
@@ -40,7 +44,7 @@ static int registry_holds(const char *slug, const char *root, bool *ret) {
         *ret = false;
         r = layout_init(&l, slug);
         if (r == 0)
-                r = registry_read(&l, &b, &why);
+                r = registry_load(&l, &(PinRule){geteuid(), 0}, &b, &why);
         if (r == 0)
                 *ret = resolve_below(root, b->checkout.path);
         return r < 0 ? r : 0;

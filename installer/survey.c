@@ -65,7 +65,7 @@ static int survey_taken(const Survey *s, Str *why) {
         if (r == 0 || r < 0)
                 return r;
         r = registry_holding(s->checkout.root.path, &holder);
-        if (r == 0 && holder)
+        if (r == 0 && holder && !str_eq(holder, s->layout.slug))
                 return survey_refused(str_addf(why,
                                                "the checkout %s is installed as %s, or lies in "
                                                "that project's\nspoolgate uninstall -s %s",

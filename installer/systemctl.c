@@ -79,17 +79,18 @@ int systemctl_enable(const char *slug, bool changed, Str *why) {
         int r;
 
         r = systemctl_units(slug, &u);
+        if (r ==
+            0) /* first: it works without a manager too, and the next one finds the units enabled */
+                r = systemctl_call((const char *const[]){"enable", u.path, u.timer, NULL}, why);
         if (r == 0 && changed)
                 r = systemctl_call((const char *const[]){"daemon-reload", NULL}, why);
         if (r == 0)
                 r = systemctl_try(
                         (const char *const[]){"reset-failed", u.path, u.service, u.rearm, NULL});
-        if (r == 0)
-                r = systemctl_call((const char *const[]){"enable", u.path, u.timer, NULL}, why);
-        return r != 0 ? r
-                      : systemctl_call((const char *const[]){changed ? "restart" : "start", u.path,
-                                                             u.timer, NULL},
-                                       why);
+        if (r != 0)
+                return r;
+        return systemctl_call(
+                (const char *const[]){changed ? "restart" : "start", u.path, u.timer, NULL}, why);
 }
 
 int systemctl_disable(const char *slug, Str *why) {
