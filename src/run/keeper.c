@@ -189,8 +189,13 @@ static void keeper_end(Keeper *k, ResultKind kind) {
 static void keeper_kill_round(Keeper *k) {
         CLEANUP(kin_done) KinList list = KIN_LIST_NULL;
 
-        for (int i = 0; i < KEEPER_STRIKES && kin_kill_children() > 0; i++)
+        for (int i = 0; i < KEEPER_STRIKES; i++) {
+                if ((k->spec->unit ? kin_kill_cgroup() : kin_kill_children()) == 0)
+                        break;
                 keeper_reap(k);
+                if (clock_mono_ms() >= k->phase_end)
+                        break;
+        }
         k->left_over = keeper_look(k, &list);
         for (size_t i = 0; i < list.len; i++)
                 kin_signal(&list.items[i], SIGKILL);
@@ -434,7 +439,7 @@ static __attribute__((noreturn)) void keeper_main(const RunSpec *spec) {
         keeper_pump_rest(&k);
         r = keeper_finish(&k);
         if (k.left_over && spec->unit)
-                kin_kill_own_cgroup(); /* takes us along */
+                kin_kill_cgroup_and_self(); /* takes us along */
         _exit(r == 0 ? 0 : 1);
 }
 
