@@ -12,7 +12,8 @@ struct Grant {
 
 typedef struct Gate {
         const char *name;
-        /* Looks at what the gates before have put into v; the gate passes when v->reason stays REASON_NONE. */
+        /* Looks at what the gates before have put into v; the gate passes when v->reason stays
+         * REASON_NONE. */
         void (*judge)(const GateFacts *facts, const Request *r, Verdict *v);
 } Gate;
 
@@ -46,7 +47,8 @@ static void gates_verb(const GateFacts *facts, const Request *r, Verdict *v) {
 static void gates_arg(const GateFacts *facts, const Request *r, Verdict *v) {
         const Verb *verb = v->call.verb;
 
-        switch (table_call(facts->table, verb, r->arg, &v->call)) { /* a refused arg leaves the verb alone behind */
+        switch (table_call(facts->table, verb, r->arg,
+                           &v->call)) { /* a refused arg leaves the verb alone behind */
         case 0:
                 return;
         case TABLE_E_ARG_MISSING:
@@ -117,7 +119,9 @@ static void gates_policy(const GateFacts *facts, const Request *r, Verdict *v) {
 static void gates_scope(const GateFacts *facts, const Request *r, Verdict *v) {
         VerbScope limit = policy_ceiling(facts->policy);
 
-        v->plan_only = r->has_scope && r->scope == VERB_SCOPE_PLAN; /* a plan runs nothing: only the ceiling binds it */
+        v->plan_only =
+                r->has_scope &&
+                r->scope == VERB_SCOPE_PLAN; /* a plan runs nothing: only the ceiling binds it */
         if (r->has_scope && !v->plan_only && r->scope < limit)
                 limit = r->scope;
         if (v->call.verb->needs > limit) {
@@ -153,19 +157,20 @@ static void gates_integrity(const GateFacts *facts, const Request *r, Verdict *v
         v->reason = reason;
 }
 
-static const Gate gates[] = { /* the order is the contract */
-        { "hard-deny", gates_hard_deny },
-        { "policy", gates_host_config },
-        { "verb", gates_verb },
-        { "arg", gates_arg },
-        { "clock", gates_clock },
-        { "replay", gates_replay },
-        { "mac", gates_mac },
-        { "paused", gates_paused },
-        { "policy", gates_policy },
-        { "scope", gates_scope },
-        { "rate", gates_rate },
-        { "integrity", gates_integrity },
+static const Gate gates[] = {
+        /* the order is the contract */
+        {"hard-deny", gates_hard_deny},
+        {"policy", gates_host_config},
+        {"verb", gates_verb},
+        {"arg", gates_arg},
+        {"clock", gates_clock},
+        {"replay", gates_replay},
+        {"mac", gates_mac},
+        {"paused", gates_paused},
+        {"policy", gates_policy},
+        {"scope", gates_scope},
+        {"rate", gates_rate},
+        {"integrity", gates_integrity},
 };
 
 static int gates_grant(const GateFacts *facts, const Request *r, VerbCall call, Grant **ret) {
@@ -182,7 +187,7 @@ static int gates_grant(const GateFacts *facts, const Request *r, VerbCall call, 
 }
 
 int gates_judge(const GateFacts *facts, const Request *r, Verdict *ret_verdict) {
-        Verdict v = { .reason = REASON_NONE, .retry_after_sec = -1 };
+        Verdict v = {.reason = REASON_NONE, .retry_after_sec = -1};
 
         for (size_t i = 0; i < sizeof(gates) / sizeof(gates[0]); i++) {
                 v.gate = gates[i].name;

@@ -14,31 +14,43 @@ typedef struct PolicyVerb {
 
 /* The keys of one number. */
 typedef enum PolicyNumber {
-        POLICY_MAX_AGE, POLICY_QUEUE_DEPTH, POLICY_LINGER_MS, POLICY_LANES_READ, POLICY_KEEP_DAYS,
-        POLICY_KEEP_FILES, POLICY_KEEP_MIB, POLICY_KEEP_LEDGER, POLICY_NUMBERS,
+        POLICY_MAX_AGE,
+        POLICY_QUEUE_DEPTH,
+        POLICY_LINGER_MS,
+        POLICY_LANES_READ,
+        POLICY_KEEP_DAYS,
+        POLICY_KEEP_FILES,
+        POLICY_KEEP_MIB,
+        POLICY_KEEP_LEDGER,
+        POLICY_NUMBERS,
 } PolicyNumber;
-typedef enum PolicyPair { POLICY_RATE_VERB, POLICY_RATE_TOTAL, POLICY_REFUSALS, POLICY_PAIRS } PolicyPair;
+typedef enum PolicyPair {
+        POLICY_RATE_VERB,
+        POLICY_RATE_TOTAL,
+        POLICY_REFUSALS,
+        POLICY_PAIRS
+} PolicyPair;
 
 static const struct {
         const char *key;
         uint32_t value, min, max;
 } policy_numbers[POLICY_NUMBERS] = {
-        [POLICY_MAX_AGE] = { "MAX_AGE", 300, 1, 86400 },
-        [POLICY_QUEUE_DEPTH] = { "QUEUE_DEPTH", 256, 1, 10000 },
-        [POLICY_LINGER_MS] = { "LINGER_MS", 1000, 250, 60000 },
-        [POLICY_LANES_READ] = { "LANES_READ", 3, 1, 16 },
-        [POLICY_KEEP_DAYS] = { "KEEP_DAYS", 7, 1, 3650 },
-        [POLICY_KEEP_FILES] = { "KEEP_FILES", 1000, 10, 1000000 },
-        [POLICY_KEEP_MIB] = { "KEEP_MIB", 64, 1, 102400 },
-        [POLICY_KEEP_LEDGER] = { "KEEP_LEDGER", 100000, 100, 10000000 },
+        [POLICY_MAX_AGE] = {"MAX_AGE", 300, 1, 86400},
+        [POLICY_QUEUE_DEPTH] = {"QUEUE_DEPTH", 256, 1, 10000},
+        [POLICY_LINGER_MS] = {"LINGER_MS", 1000, 250, 60000},
+        [POLICY_LANES_READ] = {"LANES_READ", 3, 1, 16},
+        [POLICY_KEEP_DAYS] = {"KEEP_DAYS", 7, 1, 3650},
+        [POLICY_KEEP_FILES] = {"KEEP_FILES", 1000, 10, 1000000},
+        [POLICY_KEEP_MIB] = {"KEEP_MIB", 64, 1, 102400},
+        [POLICY_KEEP_LEDGER] = {"KEEP_LEDGER", 100000, 100, 10000000},
 };
 static const struct {
         const char *key;
         PolicyRate value;
 } policy_pairs[POLICY_PAIRS] = {
-        [POLICY_RATE_VERB] = { "RATE_PER_VERB", { 6, 600 } },
-        [POLICY_RATE_TOTAL] = { "RATE_TOTAL", { 20, 600 } },
-        [POLICY_REFUSALS] = { "AUDIT_REFUSALS", { 600, 60 } },
+        [POLICY_RATE_VERB] = {"RATE_PER_VERB", {6, 600}},
+        [POLICY_RATE_TOTAL] = {"RATE_TOTAL", {20, 600}},
+        [POLICY_REFUSALS] = {"AUDIT_REFUSALS", {600, 60}},
 };
 enum { POLICY_RATE_MAX = 100000, POLICY_WINDOW_MAX = 86400 };
 
@@ -159,18 +171,21 @@ static const char *policy_set_mode(Policy *p, const char *name, const char *valu
         return NULL;
 }
 
-static const char *policy_set_timeout(Policy *p, const char *name, const char *value, bool lenient) {
+static const char *policy_set_timeout(Policy *p, const char *name, const char *value,
+                                      bool lenient) {
         PolicyVerb *v = policy_verb(p, name);
 
         if (!v)
-                return lenient && table_verb_shape(name, strlen(name)) ? NULL : "there is no such verb";
+                return lenient && table_verb_shape(name, strlen(name)) ? NULL
+                                                                       : "there is no such verb";
         if (!policy_bounded(value, 1, v->cap_sec, &v->timeout_sec))
                 return "must be a whole number of seconds between 1 and the verb's cap";
         return policy_first(&v->timeout_set) ? NULL : POLICY_TWICE;
 }
 
 static const char *policy_set_integrity(Policy *p, const char *value) {
-        static const char *const names[] = { [POLICY_BOTH] = "both", [POLICY_SEAL] = "seal", [POLICY_HEAD] = "head" };
+        static const char *const names[] = {
+                [POLICY_BOTH] = "both", [POLICY_SEAL] = "seal", [POLICY_HEAD] = "head"};
 
         for (PolicyIntegrity i = POLICY_BOTH; i <= POLICY_HEAD; i++)
                 if (strcmp(names[i], value) == 0) {
@@ -190,7 +205,8 @@ static const char *policy_set_ceiling(Policy *p, const char *value) {
 }
 
 /* What is wrong with the line, NULL: nothing. */
-static const char *policy_set(Policy *p, PolicySeen *seen, const char *key, char *value, bool lenient) {
+static const char *policy_set(Policy *p, PolicySeen *seen, const char *key, char *value,
+                              bool lenient) {
         if (str_starts(key, "MODE_"))
                 return policy_set_mode(p, key + strlen("MODE_"), value, lenient);
         if (str_starts(key, "TIMEOUT_"))
@@ -199,17 +215,22 @@ static const char *policy_set(Policy *p, PolicySeen *seen, const char *key, char
                 if (strcmp(key, policy_numbers[i].key) == 0) {
                         if (!policy_first(&seen->numbers[i]))
                                 return POLICY_TWICE;
-                        return policy_bounded(value, policy_numbers[i].min, policy_numbers[i].max, &p->numbers[i]) ?
-                                       NULL : "must be a whole number within its bounds";
+                        return policy_bounded(value, policy_numbers[i].min, policy_numbers[i].max,
+                                              &p->numbers[i])
+                                       ? NULL
+                                       : "must be a whole number within its bounds";
                 }
         for (size_t i = 0; i < POLICY_PAIRS; i++)
                 if (strcmp(key, policy_pairs[i].key) == 0) {
                         if (!policy_first(&seen->pairs[i]))
                                 return POLICY_TWICE;
-                        return policy_pair(value, &p->pairs[i]) ? NULL : "must be COUNT/SECONDS within its bounds";
+                        return policy_pair(value, &p->pairs[i])
+                                       ? NULL
+                                       : "must be COUNT/SECONDS within its bounds";
                 }
         if (strcmp(key, "INTEGRITY") == 0)
-                return policy_first(&seen->integrity) ? policy_set_integrity(p, value) : POLICY_TWICE;
+                return policy_first(&seen->integrity) ? policy_set_integrity(p, value)
+                                                      : POLICY_TWICE;
         if (strcmp(key, "SCOPE_CEILING") == 0)
                 return policy_first(&seen->ceiling) ? policy_set_ceiling(p, value) : POLICY_TWICE;
         return "unknown key";
@@ -232,8 +253,8 @@ static int policy_fail(size_t line, const char *key, const char *what, char **re
 }
 
 /* text is one line without its end, NUL-terminated, and scratch. */
-static int policy_line(Policy *p, PolicySeen *seen, size_t line, char *text, size_t len, bool lenient,
-                       char **ret_message) {
+static int policy_line(Policy *p, PolicySeen *seen, size_t line, char *text, size_t len,
+                       bool lenient, char **ret_message) {
         char *eq;
         const char *fault;
 
@@ -250,7 +271,7 @@ static int policy_line(Policy *p, PolicySeen *seen, size_t line, char *text, siz
 }
 
 static int policy_lines(Policy *p, char *text, size_t len, bool lenient, char **ret_message) {
-        PolicySeen seen = { .integrity = false };
+        PolicySeen seen = {.integrity = false};
         size_t line = 1;
 
         for (size_t at = 0; at < len; line++) {
@@ -269,8 +290,8 @@ static int policy_lines(Policy *p, char *text, size_t len, bool lenient, char **
         return 0;
 }
 
-static int policy_parse_any(const char *bytes, size_t len, const VerbTable *table, bool lenient, Policy **ret,
-                            char **ret_message) {
+static int policy_parse_any(const char *bytes, size_t len, const VerbTable *table, bool lenient,
+                            Policy **ret, char **ret_message) {
         CLEANUP(policy_freep) Policy *p = NULL;
         CLEANUP(str_done) Str text = STR_NULL;
         int r;
@@ -291,7 +312,8 @@ static int policy_parse_any(const char *bytes, size_t len, const VerbTable *tabl
         return 0;
 }
 
-int policy_parse(const char *bytes, size_t len, const VerbTable *table, Policy **ret, char **ret_message) {
+int policy_parse(const char *bytes, size_t len, const VerbTable *table, Policy **ret,
+                 char **ret_message) {
         return policy_parse_any(bytes, len, table, false, ret, ret_message);
 }
 

@@ -7,7 +7,9 @@
 
 typedef enum PolicyMode { POLICY_DENY, POLICY_AUTO } PolicyMode;
 typedef enum PolicyIntegrity { POLICY_BOTH, POLICY_SEAL, POLICY_HEAD } PolicyIntegrity;
-typedef struct PolicyRate { uint32_t count, window_sec; } PolicyRate; /* "6/600" */
+typedef struct PolicyRate {
+        uint32_t count, window_sec;
+} PolicyRate; /* "6/600" */
 
 /* KEY             default   bounds
  * RATE_PER_VERB   6/600     1..100000 / 1..86400
@@ -24,17 +26,20 @@ typedef struct PolicyRate { uint32_t count, window_sec; } PolicyRate; /* "6/600"
  * KEEP_LEDGER     100000    100..10000000   ended ledger entries
  * INTEGRITY       both      both|seal|head
  * SCOPE_CEILING   full      readonly|edit|full
- * MODE_<verb>     deny      auto|deny                                                             */
+ * MODE_<verb>     deny      auto|deny */
 typedef struct Policy Policy;
 
 enum { POLICY_E_INVALID = 1 };
 enum { POLICY_MAX_BYTES = 64 * 1024 };
-/* Lines end in \n or \r\n; blank lines and lines beginning with # are skipped; spaces around KEY and value are not allowed; a duplicate, unknown or
- * out-of-bounds key, a MODE_ or TIMEOUT_ of no verb of the table, a NUL: POLICY_E_INVALID, *ret_message (caller's) "policy.conf:LINE: what". */
-MUST_CHECK int policy_parse(const char *bytes, size_t len, const VerbTable *table, Policy **ret, char **ret_message);
-/* The same while verbs.json is broken: MODE_ and TIMEOUT_ of a well-shaped verb that the table lacks are passed over, so
- * that the built-in verbs go on. */
-MUST_CHECK int policy_parse_built_in(const char *bytes, size_t len, const VerbTable *table, Policy **ret, char **ret_message);
+/* Lines end in \n or \r\n; blank lines and lines beginning with # are skipped; spaces around KEY
+ * and value are not allowed; a duplicate, unknown or out-of-bounds key, a MODE_ or TIMEOUT_ of no
+ * verb of the table, a NUL: POLICY_E_INVALID, *ret_message (caller's) "policy.conf:LINE: what". */
+MUST_CHECK int policy_parse(const char *bytes, size_t len, const VerbTable *table, Policy **ret,
+                            char **ret_message);
+/* The same while verbs.json is broken: MODE_ and TIMEOUT_ of a well-shaped verb that the table
+ * lacks are passed over, so that the built-in verbs go on. */
+MUST_CHECK int policy_parse_built_in(const char *bytes, size_t len, const VerbTable *table,
+                                     Policy **ret, char **ret_message);
 Policy *policy_free(Policy *p);
 void policy_freep(Policy **p);
 

@@ -24,7 +24,8 @@ void plan_freep(Plan **p) {
         *p = plan_free(*p);
 }
 
-static const char *const argv_blank[] = { /* what a row of `spoolgate verbs` shows for a placeholder */
+static const char *const argv_blank[] = {
+        /* what a row of `spoolgate verbs` shows for a placeholder */
         [ELEM_ARG] = "<arg>",
         [ELEM_PROJECT] = "<project>",
         [ELEM_PROJECT_LABEL] = "<project-label>",
@@ -80,7 +81,8 @@ static const char *argv_single(const VerbTable *t, const Elem *e, const char *ar
         return NULL;
 }
 
-/* The list behind a list element and the flag before each item (NULL: none); NULL for single elements. */
+/* The list behind a list element and the flag before each item (NULL: none); NULL for single
+ * elements. */
 static const Strv *argv_list(const VerbTable *t, const Elem *e, const char **ret_flag) {
         const VerbSetup *s = table_setup(t);
 
@@ -92,8 +94,10 @@ static const Strv *argv_list(const VerbTable *t, const Elem *e, const char **ret
         return e->kind == ELEM_UNITS ? table_units(t) : NULL;
 }
 
-/* Spreads a template. With out NULL only counts. row: argv_blank stands for what can't be filled, else an error. */
-static int argv_spread(const VerbTable *t, VerbCall call, bool row, const char **out, size_t *ret_n) {
+/* Spreads a template. With out NULL only counts. row: argv_blank stands for what can't be filled,
+ * else an error. */
+static int argv_spread(const VerbTable *t, VerbCall call, bool row, const char **out,
+                       size_t *ret_n) {
         size_t n = 0;
 
         for (const Elem *e = call.verb->argv; !argv_end(e); e++) {
@@ -190,7 +194,8 @@ static int env_put_bus(Strv *env, const char *runtime_dir) {
 
 static int env_build(const VerbTable *t, const Verb *verb, Strv *env) {
         static const char *const fixed[] = {
-                "LANG=C.UTF-8", "GIT_DIR=/nonexistent", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
+                "LANG=C.UTF-8",          "GIT_DIR=/nonexistent",
+                "GIT_NO_LAZY_FETCH=1",   "GIT_ALLOW_PROTOCOL=none",
                 "BUILDX_GIT_INFO=false",
         };
         const VerbSetup *s = table_setup(t);
@@ -245,7 +250,7 @@ const char *const *plan_argv(const Plan *p) {
 }
 
 const char *const *plan_envp(const Plan *p) {
-        static const char *const none[] = { NULL };
+        static const char *const none[] = {NULL};
 
         return p->env.items ? (const char *const *)p->env.items : none;
 }
@@ -260,8 +265,8 @@ const Verb *plan_verb(const Plan *p) {
 
 static bool argv_plain(const char *s) {
         for (const char *p = s; *p; p++)
-                if (!(*p >= '0' && *p <= '9') && !(*p >= 'a' && *p <= 'z') && !(*p >= 'A' && *p <= 'Z') &&
-                    !strchr("_./:=@%+,-", *p))
+                if (!(*p >= '0' && *p <= '9') && !(*p >= 'a' && *p <= 'z') &&
+                    !(*p >= 'A' && *p <= 'Z') && !strchr("_./:=@%+,-", *p))
                         return false;
         return *s;
 }
@@ -297,7 +302,8 @@ static int argv_join(const char *const *argv, char **ret) {
         for (size_t i = 0; argv[i]; i++) {
                 int r = i > 0 ? str_addc(&s, ' ') : 0;
                 if (r >= 0)
-                        r = argv_is_blank(argv[i]) ? str_adds(&s, argv[i]) : argv_add_word(&s, argv[i]);
+                        r = argv_is_blank(argv[i]) ? str_adds(&s, argv[i])
+                                                   : argv_add_word(&s, argv[i]);
                 if (r < 0)
                         return r;
         }
@@ -314,7 +320,7 @@ int argv_format_row(const VerbTable *t, const Verb *verb, char **ret) {
 
         if (verb->launch == VERB_SELF || !verb->argv)
                 return str_dup("(answered by the drain)", ret);
-        r = argv_new(t, (VerbCall){ .verb = verb }, true, &argv);
+        r = argv_new(t, (VerbCall){.verb = verb}, true, &argv);
         if (r < 0)
                 return r;
         r = argv_join(argv, ret);

@@ -67,13 +67,15 @@ static const char *own_check_name(const OwnVerbs *v, size_t at) {
         return NULL;
 }
 
-/* Absolute, without empty, "." or ".." components, so that the comparison with the checkout means something. */
+/* Absolute, without empty, "." or ".." components, so that the comparison with the checkout means
+ * something. */
 static bool own_path_clean(const char *path) {
         if (path[0] != '/' || path[1] == '\0')
                 return false;
-        for (const char *p = path; *p; ) {
+        for (const char *p = path; *p;) {
                 size_t len = strcspn(p + 1, "/");
-                if (len == 0 || (len == 1 && p[1] == '.') || (len == 2 && p[1] == '.' && p[2] == '.'))
+                if (len == 0 || (len == 1 && p[1] == '.') ||
+                    (len == 2 && p[1] == '.' && p[2] == '.'))
                         return false;
                 p += 1 + len;
         }
@@ -101,7 +103,8 @@ static const char *own_check_argv(const OwnVerb *v, const char *checkout) {
                 if (i > 0 && strcmp(v->argv.items[i], "{arg}") == 0)
                         uses_arg = true;
                 else if (strpbrk(v->argv.items[i], "{}"))
-                        return "braces are allowed only as an element that is exactly {arg}, after argv[0]";
+                        return "braces are allowed only as an element that is exactly {arg}, after "
+                               "argv[0]";
         }
         if (uses_arg && v->args.len == 0)
                 return "argv has {arg} but the verb has no arg enum";
@@ -124,7 +127,8 @@ static const char *own_check_args(const OwnVerb *v) {
 static const char *own_check_env(const OwnVerb *v) {
         for (size_t i = 0; i < v->env.len; i++)
                 if (!own_env_allowed(v->env.items[i]))
-                        return "an env name must be [A-Z_][A-Z0-9_]* and none of PATH HOME ENV BASH_ENV "
+                        return "an env name must be [A-Z_][A-Z0-9_]* and none of PATH HOME ENV "
+                               "BASH_ENV "
                                "XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS LD_* GIT_*";
         return NULL;
 }
@@ -150,8 +154,8 @@ static const char *own_check_probe(const OwnVerbs *v, const OwnVerb *verb) {
             built_in->launch != VERB_SELF)
                 return NULL;
         for (size_t i = 0; !built_in && i < v->len; i++)
-                if (strcmp(v->items[i].name, verb->probe) == 0 && v->items[i].class == VERB_READONLY &&
-                    v->items[i].args.len == 0)
+                if (strcmp(v->items[i].name, verb->probe) == 0 &&
+                    v->items[i].class == VERB_READONLY && v->items[i].args.len == 0)
                         return NULL;
         return "its probe must name a read-only verb without an arg, other than ping";
 }

@@ -4,9 +4,9 @@
 
 typedef struct Stack {
         const char *name;
-        const Verb *verbs; /* ended by name == NULL */
+        const Verb *verbs;       /* ended by name == NULL */
         const char *const *bins; /* names resolved at install, NULL-ended */
-        bool runs_copies;  /* compose files may be taken from sealed copies elsewhere */
+        bool runs_copies;        /* compose files may be taken from sealed copies elsewhere */
 } Stack;
 
 const Stack *stacks_find(const char *name); /* NULL: unknown */

@@ -82,15 +82,13 @@ static int table_keep_take(VerbTable *t, char **text, const char **ret) {
 }
 
 static int table_copy_strings(VerbTable *t, const VerbSetup *s) {
-        const struct { const char *from, **to; } plain[] = {
-                { s->stack, &t->setup.stack },
-                { s->checkout, &t->setup.checkout },
-                { s->project, &t->setup.project },
-                { s->path, &t->setup.path },
-                { s->home, &t->setup.home },
-                { s->runtime_dir, &t->setup.runtime_dir },
-                { s->network, &t->setup.network },
-                { s->container, &t->setup.container },
+        const struct {
+                const char *from, **to;
+        } plain[] = {
+                {s->stack, &t->setup.stack},     {s->checkout, &t->setup.checkout},
+                {s->project, &t->setup.project}, {s->path, &t->setup.path},
+                {s->home, &t->setup.home},       {s->runtime_dir, &t->setup.runtime_dir},
+                {s->network, &t->setup.network}, {s->container, &t->setup.container},
         };
 
         for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
@@ -102,13 +100,13 @@ static int table_copy_strings(VerbTable *t, const VerbSetup *s) {
 }
 
 static int table_copy_lists(VerbTable *t, const VerbSetup *s) {
-        const struct { const Strv *from; Strv *to; } lists[] = {
-                { &s->services, &t->setup.services },
-                { &s->buildable, &t->setup.buildable },
-                { &s->files, &t->setup.files },
-                { &s->env_files, &t->setup.env_files },
-                { &s->bins, &t->setup.bins },
-                { &s->env, &t->setup.env },
+        const struct {
+                const Strv *from;
+                Strv *to;
+        } lists[] = {
+                {&s->services, &t->setup.services}, {&s->buildable, &t->setup.buildable},
+                {&s->files, &t->setup.files},       {&s->env_files, &t->setup.env_files},
+                {&s->bins, &t->setup.bins},         {&s->env, &t->setup.env},
         };
 
         for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
@@ -164,8 +162,9 @@ static const char *table_lack(const VerbTable *t, const Elem *elem) {
                 return t->setup.files.len > 0 ? NULL : "no compose file is set";
         case ELEM_NETWORK:
         case ELEM_CONTAINER:
-                return t->setup.network && t->setup.container ? NULL :
-                       "no network and container to join are set";
+                return t->setup.network && t->setup.container
+                               ? NULL
+                               : "no network and container to join are set";
         case ELEM_UNITS: /* systemctl without a unit would speak of every unit */
                 return t->units.len > 0 ? NULL : "no services are set";
         case ELEM_LITERAL:
@@ -186,8 +185,8 @@ static int table_find_missing(VerbTable *t, Verb *verb) {
 
                 if (!lack)
                         continue;
-                r = e->kind == ELEM_BIN ? str_printf(&text, "%s was not found at install", e->text) :
-                                          str_dup(lack, &text);
+                r = e->kind == ELEM_BIN ? str_printf(&text, "%s was not found at install", e->text)
+                                        : str_dup(lack, &text);
                 if (r < 0)
                         return r;
                 return table_keep_take(t, &text, &verb->missing);
@@ -300,7 +299,7 @@ int table_new(const VerbSetup *setup, const OwnVerbs *own, VerbTable **ret) {
 }
 
 bool table_hard_denied(const char *verb) {
-        static const char *const denied[] = { "exec", "eval", "shell", "sh", "bash", "reset-db" };
+        static const char *const denied[] = {"exec", "eval", "shell", "sh", "bash", "reset-db"};
 
         for (size_t i = 0; i < sizeof(denied) / sizeof(denied[0]); i++)
                 if (strcmp(verb, denied[i]) == 0)
@@ -325,7 +324,8 @@ bool table_arg_shape(const char *s, size_t len) {
         if (len < 1 || len > TABLE_ARG_MAX || !table_is_lower(s[0]))
                 return false;
         for (size_t i = 1; i < len; i++)
-                if (!table_is_lower(s[i]) && !(s[i] >= '0' && s[i] <= '9') && s[i] != '_' && s[i] != '-')
+                if (!table_is_lower(s[i]) && !(s[i] >= '0' && s[i] <= '9') && s[i] != '_' &&
+                    s[i] != '-')
                         return false;
         return true;
 }
@@ -397,7 +397,7 @@ int table_call(const VerbTable *t, const Verb *verb, const char *arg, VerbCall *
                 if (!entry)
                         return TABLE_E_ARG_NOT_LISTED;
         }
-        *ret = (VerbCall){ .verb = verb, .arg = entry }; /* the enum's memory, never the request's */
+        *ret = (VerbCall){.verb = verb, .arg = entry}; /* the enum's memory, never the request's */
         return 0;
 }
 

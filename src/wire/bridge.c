@@ -30,7 +30,8 @@ typedef struct BridgeField {
         bool required;
 } BridgeField;
 
-#define TEXT(member, shape_, required_) { #member, offsetof(Bridge, member), shape_, required_ }
+#define TEXT(member, shape_, required_)                                                            \
+        { #member, offsetof(Bridge, member), shape_, required_ }
 static const BridgeField bridge_texts[] = {
         TEXT(slug, BRIDGE_SLUG, true),
         TEXT(spool, BRIDGE_BENEATH, true),
@@ -46,14 +47,10 @@ static const BridgeField bridge_texts[] = {
         TEXT(version, BRIDGE_TEXT, false),
 };
 static const BridgeField bridge_lists[] = {
-        TEXT(bins, BRIDGE_BIN, false),
-        TEXT(compose, BRIDGE_BENEATH, false),
-        TEXT(run_files, BRIDGE_ABSOLUTE, false),
-        TEXT(services, BRIDGE_ARG, false),
-        TEXT(buildable, BRIDGE_ARG, false),
-        TEXT(env_files, BRIDGE_BENEATH, false),
-        TEXT(guarded, BRIDGE_BENEATH, false),
-        TEXT(env, BRIDGE_ENV, false),
+        TEXT(bins, BRIDGE_BIN, false),           TEXT(compose, BRIDGE_BENEATH, false),
+        TEXT(run_files, BRIDGE_ABSOLUTE, false), TEXT(services, BRIDGE_ARG, false),
+        TEXT(buildable, BRIDGE_ARG, false),      TEXT(env_files, BRIDGE_BENEATH, false),
+        TEXT(guarded, BRIDGE_BENEATH, false),    TEXT(env, BRIDGE_ENV, false),
         TEXT(keys, BRIDGE_FILE, false),
 };
 #undef TEXT
@@ -63,9 +60,10 @@ enum {
 };
 
 static const char *const bridge_keys[] = {
-        "v", "slug", "checkout", "git_dir", "spool", "stack", "project", "path", "home", "runtime_dir",
-        "network", "container", "bins", "compose", "run_files", "services", "buildable", "env_files",
-        "guarded", "env", "keys", "launch", "jail", "agent_uid", "tasks_max", "memory_max", "version", NULL,
+        "v",         "slug",     "checkout",    "git_dir",   "spool",      "stack",   "project",
+        "path",      "home",     "runtime_dir", "network",   "container",  "bins",    "compose",
+        "run_files", "services", "buildable",   "env_files", "guarded",    "env",     "keys",
+        "launch",    "jail",     "agent_uid",   "tasks_max", "memory_max", "version", NULL,
 };
 
 static char **bridge_text(Bridge *b, const BridgeField *f) {
@@ -105,12 +103,14 @@ void bridge_freep(Bridge **b) {
         *b = bridge_free(*b);
 }
 
-/* Neither empty, "." nor ".." between the slashes; s begins behind the first slash or at the first part. */
+/* Neither empty, "." nor ".." between the slashes; s begins behind the first slash or at the first
+ * part. */
 static bool bridge_parts_clean(const char *s) {
         for (;;) {
                 size_t len = strcspn(s, "/");
 
-                if (len == 0 || (len == 1 && s[0] == '.') || (len == 2 && s[0] == '.' && s[1] == '.'))
+                if (len == 0 || (len == 1 && s[0] == '.') ||
+                    (len == 2 && s[0] == '.' && s[1] == '.'))
                         return false;
                 if (!s[len])
                         return true;
@@ -156,16 +156,19 @@ static const char *bridge_wrong(BridgeShape shape, const char *s) {
         case BRIDGE_ABSOLUTE:
                 return bridge_absolute(s) ? NULL : "an absolute path without empty, . or .. parts";
         case BRIDGE_BENEATH:
-                return bridge_parts_clean(s) ? NULL : "a relative path without empty, . or .. parts";
+                return bridge_parts_clean(s) ? NULL
+                                             : "a relative path without empty, . or .. parts";
         case BRIDGE_BIN:
                 return bridge_bin(s) ? NULL : "name=/absolute/path";
         case BRIDGE_ARG:
                 return table_arg_shape(s, strlen(s)) ? NULL : "[a-z][a-z0-9_-]*";
         case BRIDGE_ENV:
-                return own_env_allowed(s) ? NULL : "NAME=value with a name that a child may be given";
+                return own_env_allowed(s) ? NULL
+                                          : "NAME=value with a name that a child may be given";
         case BRIDGE_FILE:
-                return *s && *s != '.' && *s != '-' && !strchr(s, '/') ? NULL :
-                       "a name without a slash that begins with neither . nor -";
+                return *s && *s != '.' && *s != '-' && !strchr(s, '/')
+                               ? NULL
+                               : "a name without a slash that begins with neither . nor -";
         case BRIDGE_LAUNCH:
                 return str_eq(s, "scope") || str_eq(s, "direct") ? NULL : "scope or direct";
         case BRIDGE_JAIL:
@@ -195,7 +198,8 @@ static int bridge_fail_shape(char **ret_message, const char *key, const char *wa
         return r < 0 ? r : bridge_fail(ret_message, key, what);
 }
 
-static int bridge_take_text(const Record *root, const BridgeField *f, Bridge *b, char **ret_message) {
+static int bridge_take_text(const Record *root, const BridgeField *f, Bridge *b,
+                            char **ret_message) {
         RecordType type = record_type(root, f->key);
         const char *text = record_str(root, f->key), *wanted;
 
@@ -204,10 +208,12 @@ static int bridge_take_text(const Record *root, const BridgeField *f, Bridge *b,
         if (!text)
                 return 0;
         wanted = bridge_wrong(f->shape, text);
-        return wanted ? bridge_fail_shape(ret_message, f->key, wanted) : str_dup(text, bridge_text(b, f));
+        return wanted ? bridge_fail_shape(ret_message, f->key, wanted)
+                      : str_dup(text, bridge_text(b, f));
 }
 
-static int bridge_take_list(const Record *root, const BridgeField *f, Bridge *b, char **ret_message) {
+static int bridge_take_list(const Record *root, const BridgeField *f, Bridge *b,
+                            char **ret_message) {
         Strv *v = bridge_list(b, f);
         int r = record_strv(root, f->key, v);
 
@@ -224,10 +230,11 @@ static int bridge_take_list(const Record *root, const BridgeField *f, Bridge *b,
         return 0;
 }
 
-/* device and inode are 64 unsigned bits on the host and 64 signed ones in JSON: the bits are kept. */
+/* device and inode are 64 unsigned bits on the host and 64 signed ones in JSON: the bits are kept.
+ */
 static int bridge_take_pin(const Record *root, const char *key, bool required, BridgePin *pin,
                            char **ret_message) {
-        static const char *const keys[] = { "path", "device", "inode", NULL };
+        static const char *const keys[] = {"path", "device", "inode", NULL};
         const Record *o = record_object(root, key);
         RecordType type = record_type(root, key);
         const char *path = o ? record_str(o, "path") : NULL;
@@ -237,15 +244,18 @@ static int bridge_take_pin(const Record *root, const char *key, bool required, B
                 return 0;
         if (!o || record_unknown(o, keys) || !path || !record_int(o, "device", &device) ||
             !record_int(o, "inode", &inode))
-                return bridge_fail(ret_message, key, "must be {\"path\": ..., \"device\": ..., \"inode\": ...}");
+                return bridge_fail(ret_message, key,
+                                   "must be {\"path\": ..., \"device\": ..., \"inode\": ...}");
         if (!bridge_no_control(path) || !bridge_absolute(path))
-                return bridge_fail_shape(ret_message, key, "an absolute path without empty, . or .. parts");
+                return bridge_fail_shape(ret_message, key,
+                                         "an absolute path without empty, . or .. parts");
         pin->device = (uint64_t)device;
         pin->inode = (uint64_t)inode;
         return str_dup(path, &pin->path);
 }
 
-static int bridge_take_int(const Record *root, const char *key, int64_t min, int64_t *to, char **ret_message) {
+static int bridge_take_int(const Record *root, const char *key, int64_t min, int64_t *to,
+                           char **ret_message) {
         int64_t value;
 
         if (!record_has(root, key))
@@ -380,7 +390,8 @@ static int bridge_setup_env_files(const Bridge *b, Strv *to) {
 }
 
 int bridge_setup(const Bridge *b, VerbSetup *ret) {
-        CLEANUP(setup_done) VerbSetup s = {
+        CLEANUP(setup_done)
+        VerbSetup s = {
                 .stack = b->stack,
                 .checkout = b->checkout.path,
                 .project = b->project,
@@ -406,6 +417,6 @@ int bridge_setup(const Bridge *b, VerbSetup *ret) {
         if (r < 0)
                 return r;
         *ret = s;
-        s = (VerbSetup){ .stack = NULL };
+        s = (VerbSetup){.stack = NULL};
         return 0;
 }

@@ -22,13 +22,14 @@ int name_parse(const char *entry, Name *ret) {
         const size_t around = NAME_STAMP_LEN + 1 + 1 + NAME_NONCE_LEN + NAME_SUFFIX_LEN;
         size_t len = strnlen(entry, NAME_MAX_LEN + 1), verb_len;
         const char *verb = entry + NAME_STAMP_LEN + 1, *tail;
-        Name name = { .stamp_ms = 0 };
+        Name name = {.stamp_ms = 0};
 
         if (len > NAME_MAX_LEN || len <= around)
                 return NAME_E_SHAPE;
         verb_len = len - around;
         tail = verb + verb_len; /* "-NONCE.json": read from the end, for a verb has dashes too */
-        if (verb[-1] != '-' || tail[0] != '-' || strcmp(tail + 1 + NAME_NONCE_LEN, NAME_SUFFIX) != 0)
+        if (verb[-1] != '-' || tail[0] != '-' ||
+            strcmp(tail + 1 + NAME_NONCE_LEN, NAME_SUFFIX) != 0)
                 return NAME_E_SHAPE;
         if (name_check_verb(verb, verb_len) > 0)
                 return NAME_E_SHAPE;
@@ -44,12 +45,14 @@ int name_parse(const char *entry, Name *ret) {
 }
 
 void name_make(const char *verb, int64_t now_ms, Name *ret) {
-        Name name = { .stamp_ms = now_ms - now_ms % 1000 };
+        Name name = {.stamp_ms = now_ms - now_ms % 1000};
         char stamp[NAME_STAMP_LEN + 1];
 
         clock_format_stamp(now_ms, stamp);
         hash_random_hex(name.nonce, NAME_NONCE_LEN);
-        (void)snprintf(name.verb, sizeof(name.verb), "%s", verb); /* a table's verb is never longer */
-        (void)snprintf(name.text, sizeof(name.text), "%s-%s-%s" NAME_SUFFIX, stamp, name.verb, name.nonce);
+        (void)snprintf(name.verb, sizeof(name.verb), "%s",
+                       verb); /* a table's verb is never longer */
+        (void)snprintf(name.text, sizeof(name.text), "%s-%s-%s" NAME_SUFFIX, stamp, name.verb,
+                       name.nonce);
         *ret = name;
 }

@@ -138,7 +138,8 @@ static int record_dump(const Record *r, size_t flags, char **ret) {
         return 0;
 }
 
-/* ASCII, so that a line of the audit log drives no viewer whatever it carries. jansson leaves DEL as it is. */
+/* ASCII, so that a line of the audit log drives no viewer whatever it carries. jansson leaves DEL
+ * as it is. */
 int record_format(const Record *r, char **ret) {
         CLEANUP(str_freep) char *text = NULL;
         CLEANUP(str_done) Str s = STR_NULL;
@@ -247,7 +248,8 @@ const Record *record_object(const Record *r, const char *key) {
 }
 
 size_t record_list_len(const Record *r, const char *key) {
-        return json_array_size(json_object_get(record_json(r), key)); /* 0 for anything but a list */
+        return json_array_size(
+                json_object_get(record_json(r), key)); /* 0 for anything but a list */
 }
 
 const Record *record_list_at(const Record *r, const char *key, size_t i) {

@@ -13,8 +13,9 @@
 enum { REQUEST_KEY_MAX = 128, REQUEST_MAC_HEX = 64, REQUEST_SKEW_MS = 60 * 1000 };
 
 static const char *const request_keys[] = {
-        "verb", "arg", "requested_at", "idempotency_key", "max_age_sec", "timeout_sec", "permission_scope",
-        "mac", NULL,
+        "verb",        "arg",         "requested_at",     "idempotency_key",
+        "max_age_sec", "timeout_sec", "permission_scope", "mac",
+        NULL,
 };
 
 typedef struct RequestFault {
@@ -84,15 +85,16 @@ static int request_check_keys(json_t *body, RequestFault *fault) {
                 while (request_keys[i] && strcmp(request_keys[i], key) != 0)
                         i++;
                 if (!request_keys[i])
-                        return request_refuse(fault, REASON_UNKNOWN_KEY,
-                                              "the body has a key that protocol version 1 does not know");
+                        return request_refuse(
+                                fault, REASON_UNKNOWN_KEY,
+                                "the body has a key that protocol version 1 does not know");
         }
         return 0;
 }
 
 /* *ret_text points into body, NULL when the key is absent. */
-static int request_string(const json_t *body, const char *key, const char *not_string, RequestFault *fault,
-                          const char **ret_text) {
+static int request_string(const json_t *body, const char *key, const char *not_string,
+                          RequestFault *fault, const char **ret_text) {
         const json_t *j = json_object_get(body, key);
 
         if (j && !json_is_string(j))
@@ -101,8 +103,8 @@ static int request_string(const json_t *body, const char *key, const char *not_s
         return 0;
 }
 
-static int request_uint(const json_t *body, const char *key, const char *not_uint, RequestFault *fault,
-                        uint32_t *ret) {
+static int request_uint(const json_t *body, const char *key, const char *not_uint,
+                        RequestFault *fault, uint32_t *ret) {
         const json_t *j = json_object_get(body, key);
 
         if (!j) {
@@ -119,7 +121,8 @@ static bool request_key_shape(const char *s) {
         size_t len = strlen(s);
 
         return len >= 1 && len <= REQUEST_KEY_MAX &&
-               strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-") == len;
+               strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-") ==
+                       len;
 }
 
 static int request_take_verb(const json_t *body, Request *q, RequestFault *fault) {
@@ -135,7 +138,8 @@ static int request_take_verb(const json_t *body, Request *q, RequestFault *fault
         if (r > 0)
                 return r;
         if (strcmp(verb, q->name.verb) != 0)
-                return request_refuse(fault, REASON_NAME_MISMATCH, "the body's verb is not the file name's verb");
+                return request_refuse(fault, REASON_NAME_MISMATCH,
+                                      "the body's verb is not the file name's verb");
         r = str_dup(verb, &q->verb);
         return r < 0 ? r : str_dup(arg, &q->arg);
 }
@@ -151,11 +155,13 @@ static int request_take_time(const json_t *body, Request *q, RequestFault *fault
         if (!text)
                 return request_malformed(fault, "requested_at is missing");
         if (clock_parse(text, &q->requested_ms) > 0 || q->requested_ms < 0)
-                return request_malformed(fault, "requested_at must be RFC 3339 in UTC: YYYY-MM-DDTHH:MM:SSZ");
+                return request_malformed(
+                        fault, "requested_at must be RFC 3339 in UTC: YYYY-MM-DDTHH:MM:SSZ");
         apart = q->requested_ms - q->name.stamp_ms;
         if (apart > REQUEST_SKEW_MS || apart < -REQUEST_SKEW_MS)
-                return request_refuse(fault, REASON_NAME_MISMATCH,
-                                      "requested_at and the file name's stamp are more than 60 seconds apart");
+                return request_refuse(
+                        fault, REASON_NAME_MISMATCH,
+                        "requested_at and the file name's stamp are more than 60 seconds apart");
         return 0;
 }
 
@@ -163,11 +169,13 @@ static int request_take_key(const json_t *body, Request *q, RequestFault *fault)
         const char *text;
         int r;
 
-        r = request_string(body, "idempotency_key", "idempotency_key must be a string", fault, &text);
+        r = request_string(body, "idempotency_key", "idempotency_key must be a string", fault,
+                           &text);
         if (r > 0)
                 return r;
         if (text && !request_key_shape(text))
-                return request_malformed(fault, "idempotency_key must be 1 to 128 of A-Z a-z 0-9 . _ : -");
+                return request_malformed(fault,
+                                         "idempotency_key must be 1 to 128 of A-Z a-z 0-9 . _ : -");
         r = str_dup(text, &q->idempotency_key);
         if (r < 0)
                 return r;
@@ -183,18 +191,22 @@ static int request_take_limits(const json_t *body, Request *q, RequestFault *fau
         const char *scope;
         int r;
 
-        r = request_uint(body, "max_age_sec", "max_age_sec must be an integer of 1 or more", fault, &q->max_age_sec);
+        r = request_uint(body, "max_age_sec", "max_age_sec must be an integer of 1 or more", fault,
+                         &q->max_age_sec);
         if (r > 0)
                 return r;
-        r = request_uint(body, "timeout_sec", "timeout_sec must be an integer of 1 or more", fault, &q->timeout_sec);
+        r = request_uint(body, "timeout_sec", "timeout_sec must be an integer of 1 or more", fault,
+                         &q->timeout_sec);
         if (r > 0)
                 return r;
-        r = request_string(body, "permission_scope", "permission_scope must be a string", fault, &scope);
+        r = request_string(body, "permission_scope", "permission_scope must be a string", fault,
+                           &scope);
         if (r > 0)
                 return r;
         q->has_scope = scope != NULL;
         if (scope && !verb_scope_parse(scope, &q->scope))
-                return request_malformed(fault, "permission_scope must be plan, readonly, edit or full");
+                return request_malformed(fault,
+                                         "permission_scope must be plan, readonly, edit or full");
         return 0;
 }
 
@@ -255,10 +267,10 @@ static int request_load(const char *bytes, size_t len, RequestFault *fault, json
         return request_malformed(fault, "the body is not valid JSON");
 }
 
-int request_parse(const Name *name, const char *bytes, size_t len, Request **ret, Reason *ret_reason,
-                  const char **ret_detail) {
+int request_parse(const Name *name, const char *bytes, size_t len, Request **ret,
+                  Reason *ret_reason, const char **ret_detail) {
         CLEANUP(request_freep) Request *q = NULL;
-        RequestFault fault = { REASON_NONE, NULL };
+        RequestFault fault = {REASON_NONE, NULL};
         json_t *body = NULL;
         int r;
 
@@ -291,8 +303,8 @@ void request_fingerprint(const Request *r, char hex[65]) {
         if (r->arg)
                 hash_sha256(r->arg, strlen(r->arg), arg);
         len = snprintf(text, sizeof(text), "spoolgate-1 %s %s %s %lu %lu", verb, arg,
-                       r->has_scope ? verb_scope_name(r->scope) : "-", (unsigned long)r->timeout_sec,
-                       (unsigned long)r->max_age_sec);
+                       r->has_scope ? verb_scope_name(r->scope) : "-",
+                       (unsigned long)r->timeout_sec, (unsigned long)r->max_age_sec);
         hash_sha256(text, (size_t)len, hex);
 }
 

@@ -12,7 +12,8 @@ struct ResponseDoc {
         Response response;
 };
 
-/* Length of the well-formed UTF-8 sequence of two or more bytes at s (RFC 3629 section 4), 0 when it is not one. */
+/* Length of the well-formed UTF-8 sequence of two or more bytes at s (RFC 3629 section 4), 0 when
+ * it is not one. */
 static size_t response_utf8(const unsigned char *s, size_t left) {
         unsigned char low = 0x80, high = 0xbf;
         size_t n;
@@ -66,7 +67,8 @@ static int response_add_escape(Str *s, unsigned char c) {
         }
 }
 
-/* A JSON string; runs of plain bytes are copied whole, because 64 KiB of output pass here for each run. */
+/* A JSON string; runs of plain bytes are copied whole, because 64 KiB of output pass here for each
+ * run. */
 static int response_add_text(Str *s, const char *text, size_t len) {
         const unsigned char *p = (const unsigned char *)text;
         size_t i = 0;
@@ -110,7 +112,8 @@ static int response_add_cstr(Str *s, const char *key, const char *value) {
 }
 
 static int response_add_int(Str *s, const char *key, bool has, int64_t value) {
-        return has ? str_addf(s, ",\"%s\":%lld", key, (long long)value) : str_addf(s, ",\"%s\":null", key);
+        return has ? str_addf(s, ",\"%s\":%lld", key, (long long)value)
+                   : str_addf(s, ",\"%s\":null", key);
 }
 
 static int response_add_bool(Str *s, const char *key, bool value) {
@@ -167,7 +170,8 @@ static int response_add_tail(Str *s, const Response *p) {
         if (r >= 0)
                 r = response_add_bool(s, "replayed", p->replayed);
         if (r >= 0)
-                r = response_add_int(s, "retry_after_sec", p->retry_after_sec >= 0, p->retry_after_sec);
+                r = response_add_int(s, "retry_after_sec", p->retry_after_sec >= 0,
+                                     p->retry_after_sec);
         if (r >= 0)
                 r = response_add_int(s, "ahead", p->ahead >= 0, p->ahead);
         return r < 0 ? r : str_adds(s, "}\n");
@@ -208,7 +212,8 @@ const Response *response_of(const ResponseDoc *d) {
 }
 
 /* Present and of the type, or null: false is a syntax error. */
-static bool response_get_str(const json_t *root, const char *key, const char **ret, size_t *ret_len) {
+static bool response_get_str(const json_t *root, const char *key, const char **ret,
+                             size_t *ret_len) {
         const json_t *j = json_object_get(root, key);
 
         if (!json_is_string(j) && !json_is_null(j))
@@ -219,8 +224,8 @@ static bool response_get_str(const json_t *root, const char *key, const char **r
         return true;
 }
 
-static bool response_get_int(const json_t *root, const char *key, int64_t min, int64_t max, bool *ret_has,
-                             int64_t *ret) {
+static bool response_get_int(const json_t *root, const char *key, int64_t min, int64_t max,
+                             bool *ret_has, int64_t *ret) {
         const json_t *j = json_object_get(root, key);
 
         if (json_is_null(j)) {
@@ -253,7 +258,8 @@ static bool response_get_time(const json_t *root, const char *key, int64_t *ret)
 static bool response_take_codes(const json_t *root, Response *p) {
         const char *state, *reason;
 
-        if (!response_get_str(root, "state", &state, NULL) || !state || !state_parse(state, &p->state))
+        if (!response_get_str(root, "state", &state, NULL) || !state ||
+            !state_parse(state, &p->state))
                 return false;
         if (!response_get_str(root, "reason", &reason, NULL))
                 return false;
@@ -295,12 +301,14 @@ static bool response_take(const json_t *root, Response *p) {
         *p = RESPONSE_NULL;
         return json_is_object(root) && json_object_size(root) == RESPONSE_KEYS &&
                json_integer_value(json_object_get(root, "v")) == 1 &&
-               response_get_str(root, "request", &p->request, NULL) && response_take_codes(root, p) &&
+               response_get_str(root, "request", &p->request, NULL) &&
+               response_take_codes(root, p) &&
                response_get_str(root, "message", &p->message, NULL) &&
                response_get_str(root, "verb", &p->verb, NULL) &&
                response_get_str(root, "arg", &p->arg, NULL) && response_take_numbers(root, p) &&
                response_get_time(root, "started_at", &p->started_ms) &&
-               response_get_time(root, "finished_at", &p->finished_ms) && response_take_output(root, p) &&
+               response_get_time(root, "finished_at", &p->finished_ms) &&
+               response_take_output(root, p) &&
                response_get_bool(root, "truncated", &p->truncated) &&
                response_get_str(root, "log", &p->log, NULL) &&
                response_get_bool(root, "replayed", &p->replayed);

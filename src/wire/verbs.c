@@ -9,7 +9,8 @@
 enum { VERBS_MAX = 256, VERBS_TIMEOUT_SEC = 60 };
 
 static const char *const verbs_keys[] = {
-        "name", "class", "launch", "argv", "arg", "timeout_sec", "cwd", "env", "permission_scope", "probe", NULL,
+        "name", "class", "launch",           "argv",  "arg", "timeout_sec",
+        "cwd",  "env",   "permission_scope", "probe", NULL,
 };
 
 /* VERBS_E_INVALID with "verbs.json: verb NAME: WHAT", or -errno. */
@@ -50,12 +51,13 @@ static int verbs_index(const char *text, const char *const *names) {
 
 /* What is wrong, NULL: nothing. */
 static const char *verbs_take_words(const Record *r, OwnVerb *v) {
-        static const char *const classes[] = { "read-only", "mutating", NULL };
-        static const char *const launches[] = { "direct", "scope", NULL };
-        static const char *const cwds[] = { "host", "checkout", NULL };
+        static const char *const classes[] = {"read-only", "mutating", NULL};
+        static const char *const launches[] = {"direct", "scope", NULL};
+        static const char *const cwds[] = {"host", "checkout", NULL};
         bool launch_ok, cwd_ok, scope_ok;
         const char *class = record_str(r, "class"), *launch = verbs_text(r, "launch", &launch_ok);
-        const char *cwd = verbs_text(r, "cwd", &cwd_ok), *scope = verbs_text(r, "permission_scope", &scope_ok);
+        const char *cwd = verbs_text(r, "cwd", &cwd_ok),
+                   *scope = verbs_text(r, "permission_scope", &scope_ok);
 
         if (!class || verbs_index(class, classes) < 0)
                 return "class must be read-only or mutating";
@@ -64,8 +66,8 @@ static const char *verbs_take_words(const Record *r, OwnVerb *v) {
         if (!cwd_ok || (cwd && verbs_index(cwd, cwds) < 0))
                 return "cwd must be host or checkout";
         v->class = verbs_index(class, classes) == 0 ? VERB_READONLY : VERB_MUTATING;
-        v->launch = launch ? (verbs_index(launch, launches) == 0 ? VERB_DIRECT : VERB_SCOPE) :
-                             (v->class == VERB_READONLY ? VERB_DIRECT : VERB_SCOPE);
+        v->launch = launch ? (verbs_index(launch, launches) == 0 ? VERB_DIRECT : VERB_SCOPE)
+                           : (v->class == VERB_READONLY ? VERB_DIRECT : VERB_SCOPE);
         v->cwd = cwd && verbs_index(cwd, cwds) == 1 ? VERB_CWD_CHECKOUT : VERB_CWD_HOST;
         v->needs = v->class == VERB_READONLY ? VERB_SCOPE_READONLY : VERB_SCOPE_EDIT;
         if (!scope_ok || (scope && !verb_scope_parse(scope, &v->needs)))
@@ -113,7 +115,7 @@ static int verbs_take_env(const Record *r, OwnVerb *v, const char **ret_fault) {
 }
 
 static int verbs_take_arg(const Record *r, OwnVerb *v, const char **ret_fault) {
-        static const char *const keys[] = { "enum", NULL };
+        static const char *const keys[] = {"enum", NULL};
         const Record *arg = record_object(r, "arg");
         RecordType type = record_type(r, "arg");
         int e;
@@ -143,7 +145,8 @@ static int verbs_take_lists(const Record *r, OwnVerb *v, const char **ret_fault)
         e = str_dup(probe, &v->probe);
         if (e < 0)
                 return e;
-        e = record_type(r, "argv") == RECORD_LIST ? record_strv(r, "argv", &v->argv) : RECORD_E_TYPE;
+        e = record_type(r, "argv") == RECORD_LIST ? record_strv(r, "argv", &v->argv)
+                                                  : RECORD_E_TYPE;
         if (e < 0)
                 return e;
         if (e > 0) {
@@ -179,7 +182,7 @@ static int verbs_take(const Record *r, OwnVerb *v, char **ret_message) {
 }
 
 static int verbs_take_all(const Record *root, OwnVerbs *v, char **ret_message) {
-        static const char *const keys[] = { "v", "verbs", NULL };
+        static const char *const keys[] = {"v", "verbs", NULL};
         const char *unknown = record_unknown(root, keys);
         size_t len = record_list_len(root, "verbs");
         int64_t version;
@@ -196,7 +199,8 @@ static int verbs_take_all(const Record *root, OwnVerbs *v, char **ret_message) {
         if (!v->items)
                 return err_new(ENOMEM);
         for (; v->len < len; v->len++) {
-                int e = verbs_take(record_list_at(root, "verbs", v->len), &v->items[v->len], ret_message);
+                int e = verbs_take(record_list_at(root, "verbs", v->len), &v->items[v->len],
+                                   ret_message);
                 if (e != 0) {
                         v->len++; /* own_done frees what this one holds already */
                         return e;
@@ -220,7 +224,8 @@ static int verbs_load(const char *bytes, size_t len, Record **ret, char **ret_me
         return r < 0 ? r : VERBS_E_INVALID;
 }
 
-int verbs_parse(const char *bytes, size_t len, const char *checkout, OwnVerbs *ret, char **ret_message) {
+int verbs_parse(const char *bytes, size_t len, const char *checkout, OwnVerbs *ret,
+                char **ret_message) {
         CLEANUP(record_freep) Record *root = NULL;
         CLEANUP(own_done) OwnVerbs v = OWN_VERBS_NULL;
         CLEANUP(str_freep) char *why = NULL;
