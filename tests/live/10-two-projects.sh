@@ -19,13 +19,13 @@ END
 
 check 10-uninstall-leaves-the-other <<'END'
 use a-b ~/two/a-b; before=$(find "$config" "$state/audit.log" "$lib" "$units"/spoolgate-a-b.* -type f | sort)
-spoolgate uninstall -s a
+spoolgate uninstall -s a >/dev/null
 equal "$(ls "$units" | grep -cE '^spoolgate-a\.' || true)" 0 "units of a"
 [ ! -e ~/.local/lib/spoolgate/a ] || fail "programs of a are left"
 [ -e ~/.local/state/spoolgate/a/audit.log ] || fail "state of a is gone without --purge"
 systemctl --user is-active -q spoolgate-a.path && fail "spoolgate-a.path is active"
 equal "$(find "$config" "$state/audit.log" "$lib" "$units"/spoolgate-a-b.* -type f | sort)" "$before" "files of a-b"
 ask 10 ping; equal "$got" done
-spoolgate uninstall -s a-b --purge
+spoolgate uninstall -s a-b --purge >/dev/null
 for d in .local/lib .local/state .config; do [ ! -e ~/$d/spoolgate/a-b ] || fail "$d is left"; done
 END

@@ -5,7 +5,7 @@
 
 check 99-uninstall <<'END'
 echo mine >"$units/mine.service"; echo mine >~/.config/spoolgate/mine
-spoolgate uninstall -s "$slug" --purge
+spoolgate uninstall -s "$slug" --purge >/dev/null
 equal "$(ls "$units" | grep -c spoolgate || true)" 0 units
 for d in "$config" "$state" "$lib"; do [ ! -e "$d" ] || fail "$d is left"; done
 [ -e "$units/mine.service" ] && [ -e ~/.config/spoolgate/mine ] || fail "files of others are gone"

@@ -64,7 +64,7 @@ unit_is() { [ "$(systemctl --user is-active "spoolgate-$slug.$1")" = "$2" ]; }
 path_active() { unit_is path active; }
 settled() { unit_is service inactive; }
 starts_since() { # UNIX-TIME: how often the service was started
-        journalctl --user --sync 2>/dev/null || true
+        sleep 0.5               # only root may ask journald to sync
         journalctl --user -q -o cat --since "@$1" USER_UNIT="spoolgate-$slug.service" \
                 MESSAGE_ID=7d4958e842da4a758f6c1cdc7b36dcc5 | wc -l
 }
@@ -73,6 +73,16 @@ policy() { # KEY VALUE
         [ -z "$(tail -c1 "$config/policy.conf")" ] || echo >>"$config/policy.conf"
         printf '%s=%s\n' "$1" "$2" >>"$config/policy.conf"
 }
+
+own_verbs() { # verbs.json from stdin, each of its verbs allowed
+        local v; cat >"$config/verbs.json"
+        for v in $(sed -n 's/.*"name": *"\([a-z-]*\)".*/\1/p' "$config/verbs.json"); do policy "MODE_$v" auto; done
+}
+scopes() { systemctl --user list-units --plain --no-legend --all "spoolgate-$slug.*.scope" | awk '{print $1}'; }
+no_scopes() { [ -z "$(scopes)" ]; }
+running() { [ "$(field "$1" state)" = running ]; }
+answers() { find "$spool/responses" -name "$1*" | wc -l; } # how many files answer NAME
+audited() { grep -F "$1" "$state/audit.log" | grep -c "\"event\":\"$2\"" || true; } # NAME EVENT
 
 local_image() { # busybox and nothing else
         podman image exists $image && return
@@ -102,9 +112,10 @@ make_project() { # DIR: a checkout with two services, one of them built
         git -C "$d" -c user.name=op -c user.email=op@localhost commit -qm start
 }
 install_bridge() { # [OPTION...]
-        spoolgate install --project "$project" --slug "$slug" --stack podman-compose "$@"
+        spoolgate install --project "$project" --slug "$slug" --stack podman-compose "$@" >~/install.log
 }
 relax() { # what would stand in the way of many requests
+        local v; for v in up down rebuild init; do policy MODE_$v auto; done
         policy RATE_PER_VERB 10000/60; policy RATE_TOTAL 10000/60
         policy KEEP_FILES 20000; policy QUEUE_DEPTH 10000
 }
