@@ -19,30 +19,8 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/io.h"
-#include "run/keeper.h"
 #include "run/kin.h"
-#include "run/result.h"
 #include "run/scope.h"
-
-/* A plan of this test's own: the real one can only name what a table holds. */
-struct Plan {
-        const char *argv[4], *envp[3], *cwd;
-};
-const char *const *plan_argv(const Plan *p) {
-        return p->argv;
-}
-const char *const *plan_envp(const Plan *p) {
-        return p->envp;
-}
-const char *plan_cwd(const Plan *p) {
-        return p->cwd;
-}
-const Verb *plan_verb(const Plan *p) {
-        static const Verb verb = {.name = "test"};
-
-        (void)p;
-        return &verb;
-}
 
 static char dir[256], unit[128];
 
@@ -344,171 +322,6 @@ START_TEST(enter_past_a_dead_bus) {
 }
 END_TEST
 
-/* ---- the keeper in a scope ---- */
-
-static int run_fd, log_fd;
-
-static Plan shell(const char *script) {
-        return (Plan){.argv = {"/bin/sh", "-c", script, NULL}, .envp = {NULL}, .cwd = "/"};
-}
-
-static Run start(const Plan *plan, uint32_t timeout_sec) {
-        RunSpec spec = {.plan = plan,
-                        .id = "x",
-                        .unit = unit,
-                        .description = "a test",
-                        .run_fd = run_fd,
-                        .timeout_sec = timeout_sec,
-                        .term_grace_ms = 300,
-                        .exit_grace_ms = 300,
-                        .sync = true};
-        Run run = {0};
-        Redact *redact;
-
-        ck_assert_int_eq(redact_new(&redact), 0);
-        ck_assert_int_eq(redact_compile(redact), 0);
-        spec.redact = redact;
-        run_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        log_fd = openat(run_fd, "x.log", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        spec.run_fd = run_fd;
-        spec.log_fd = log_fd;
-        ck_assert_int_eq(result_lock(run_fd, "x", &spec.lock_fd), 0);
-        ck_assert_int_eq(keeper_start(&spec, &run), 0);
-        (void)close(spec.lock_fd);
-        (void)redact_free(redact);
-        return run;
-}
-
-static RunResult finish(void) {
-        RunResult r = RUN_RESULT_NULL;
-        bool running = true;
-
-        for (int i = 0; running; i++) {
-                ck_assert_int_eq(result_running(run_fd, "x", &running), 0);
-                ck_assert_int_lt(i, 1000);
-                (void)usleep(10000);
-        }
-        ck_assert_int_eq(result_load(run_fd, "x", &r), 0);
-        return r;
-}
-
-START_TEST(keeper_runs_the_verb_in_the_scope) {
-        Plan plan = shell("cat /proc/self/cgroup");
-        Run run = start(&plan, 20);
-        RunResult r = finish();
-
-        ck_assert_int_eq(r.kind, RESULT_EXIT);
-        ck_assert_int_eq(r.code, 0);
-        ck_assert_ptr_nonnull(strstr(r.tail.data, unit));
-        ck_assert_int_eq(waitpid(run.pid, NULL, 0), run.pid);
-        wait_inactive();
-        result_done(&r);
-}
-END_TEST
-
-/* The drain's whole world is gone, and the run's outcome is true nevertheless. */
-START_TEST(keeper_outlives_its_drain) {
-        Plan plan = shell("echo hi; sleep 1; echo end; exit 6");
-        pid_t drain = fork();
-        struct stat st;
-        RunResult r;
-
-        if (drain == 0) {
-                (void)start(&plan, 20);
-                do
-                        (void)usleep(1000);
-                while (fstat(log_fd, &st) == 0 && st.st_size == 0);
-                (void)kill(getpid(), SIGKILL);
-        }
-        ck_assert_int_eq(waitpid(drain, NULL, 0), drain);
-        ck_assert(active());
-        run_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        r = finish();
-        ck_assert_int_eq(r.kind, RESULT_EXIT);
-        ck_assert_int_eq(r.code, 6);
-        ck_assert_str_eq(r.tail.data, "hi\nend\n");
-        wait_inactive();
-        result_done(&r);
-}
-END_TEST
-
-/* Killed at any moment of the launch: the verb never ran and no scope stays, or it ran and its
- * result says so. */
-START_TEST(drain_killed_while_it_launches) {
-        Plan plan = shell("echo run");
-
-        for (useconds_t wait = 0; wait < 12000; wait += 500) {
-                pid_t drain;
-                bool running = true;
-                RunResult r = RUN_RESULT_NULL;
-                struct stat st;
-                int e;
-
-                name_unit();
-                drain = fork();
-                if (drain == 0) {
-                        (void)start(&plan, 20);
-                        for (;;)
-                                (void)pause();
-                }
-                (void)usleep(wait);
-                end(drain);
-                run_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-                for (int i = 0; running; i++) {
-                        ck_assert_int_eq(result_running(run_fd, "x", &running), 0);
-                        ck_assert_int_lt(i, 1000);
-                        (void)usleep(10000);
-                }
-                e = result_load(run_fd, "x", &r);
-                if (e == 0)
-                        ck_assert_int_eq(r.kind, RESULT_EXIT);
-                else {
-                        ck_assert_int_eq(e, RESULT_E_ABSENT);
-                        if (fstatat(run_fd, "x.log", &st, 0) == 0)
-                                ck_assert_int_eq(st.st_size, 0);
-                }
-                wait_inactive();
-                result_done(&r);
-                ck_assert_int_eq(result_forget(run_fd, "x"), 0);
-                (void)unlinkat(run_fd, "x.log", 0);
-                (void)close(run_fd);
-        }
-}
-END_TEST
-
-START_TEST(deadline_ends_the_whole_scope) {
-        Plan plan = shell("trap '' TERM; setsid sh -c 'echo $$; while :; do sleep 1; done' & "
-                          "while :; do sleep 1; done");
-        Run run = start(&plan, 1);
-        RunResult r = finish();
-        int pid;
-
-        ck_assert_int_eq(r.kind, RESULT_TIMEOUT);
-        ck_assert_int_eq(sscanf(r.tail.data, "%d", &pid), 1);
-        ck_assert_int_eq(kill(pid, 0), -1);
-        ck_assert_int_eq(waitpid(run.pid, NULL, 0), run.pid);
-        wait_inactive();
-        result_done(&r);
-}
-END_TEST
-
-START_TEST(scope_stays_with_what_the_verb_left) {
-        Plan plan = shell("sleep 30 & echo $!");
-        Run run = start(&plan, 20);
-        RunResult r = finish();
-        int pid;
-
-        ck_assert_int_eq(r.kind, RESULT_EXIT);
-        ck_assert_int_eq(sscanf(r.tail.data, "%d", &pid), 1);
-        ck_assert_int_eq(waitpid(run.pid, NULL, 0), run.pid);
-        ck_assert_int_eq(kill(pid, 0), 0);
-        ck_assert(active());
-        ck_assert_int_eq(kill(pid, SIGKILL), 0);
-        wait_inactive();
-        result_done(&r);
-}
-END_TEST
-
 static TCase *cases_without(void) {
         TCase *tc = tcase_create("without");
 
@@ -533,11 +346,6 @@ static TCase *cases_with(void) {
         tcase_add_test(tc, drop_empty_ends_what_nobody_is_in);
         tcase_add_test(tc, enter_over_the_private_socket);
         tcase_add_test(tc, enter_past_a_dead_bus);
-        tcase_add_test(tc, keeper_runs_the_verb_in_the_scope);
-        tcase_add_test(tc, keeper_outlives_its_drain);
-        tcase_add_test(tc, drain_killed_while_it_launches);
-        tcase_add_test(tc, deadline_ends_the_whole_scope);
-        tcase_add_test(tc, scope_stays_with_what_the_verb_left);
         return tc;
 }
 
