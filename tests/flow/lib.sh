@@ -113,7 +113,7 @@ web | api) echo "restarted $2" ;;
 fail) echo "no such thing"; exit 3 ;;
 kill) kill -KILL $$ ;;
 term) kill -TERM $$ ;;
-gate) echo in >"$here/entered"; read -r word <"$here/go"; echo "passed $word" ;;
+gate) exec 9<>"$here/go"; echo in >"$here/entered"; { flock 8; read -r word <&9; } 8>>"$here/turn"; echo "passed $word" ;;
 slow) echo in >"$here/entered"; exec sleep 30 ;;
 deaf) trap '' TERM; echo in >"$here/entered"; while :; do sleep 0.1; done ;;
 left) (exec 0<&- 1>&- 2>&-; exec sleep 20) & echo $! >"$here/left.pid"; disown; echo left ;;
@@ -143,6 +143,7 @@ flow_project() {
         as_user chmod 755 "$HOST/stack"
         as_user touch "$EFFECTS"
         as_user mkfifo "$HOST/entered" "$HOST/go"
+        exec 7<>"$HOST/entered" 8<>"$HOST/go" # held open: what is written waits for its reader
         (cd "$P" && export HOME="$T/home" GIT_CONFIG_NOSYSTEM=1 && as_user git -c init.defaultBranch=main init -q . &&
                 echo untracked/ | as_user tee .gitignore && as_user git add .gitignore &&
                 as_user git -c user.name=t -c user.email=t@t commit -q -m first) >/dev/null
@@ -223,6 +224,7 @@ raw() {
 # drain [ARGS...]: one bounded run in a hostile environment; sets RC; stderr in $T/drain.err
 drain() {
         [ $# -gt 0 ] || set -- "$SLUG"
+        [ ! -p /dev/fd/7 ] || flow_flush
         as_user timeout -k 2 40 env -i HOME="$T/home" PATH=/nonexistent "${FLOW_ENV[@]}" "$DRAIN" "$@" 2>"$T/drain.err" >"$T/drain.out" </dev/null
         RC=$?
         if grep -q -e 'Sanitizer' -e 'runtime error' "$T/drain.err"; then
@@ -234,6 +236,7 @@ FLOW_ENV=(ASAN_OPTIONS=detect_leaks=1:exitcode=99 UBSAN_OPTIONS=halt_on_error=1:
 # drain_start [ARGS...]: in the background; sets DRAIN_PID (of the program itself); drain_wait sets RC
 drain_start() {
         [ $# -gt 0 ] || set -- "$SLUG"
+        flow_flush
         if [ "$(id -u)" = 0 ]; then
                 exec_user=(setpriv --reuid "$FLOW_UID" --regid "$FLOW_UID" --clear-groups)
         else
@@ -267,18 +270,20 @@ await() {
 
 # entered: the stack's gate, slow or deaf behaviour has begun
 entered() {
-        local word
-        IFS= read -r -t 15 word <>"$HOST/entered" && [ "$word" = in ]
+        local word=
+        if ! IFS= read -r -t 15 word <&7 || [ "$word" != in ]; then
+                fail "the stack has begun" "nothing came"
+        fi
 }
 
 let_go() { # WORD
-        echo "$1" >"$HOST/go" &
-        local writer=$!
-        ( sleep 15; kill "$writer" ) 2>/dev/null &
-        local guard=$!
-        wait "$writer" 2>/dev/null
-        kill "$guard" 2>/dev/null
-        wait "$guard" 2>/dev/null
+        echo "$1" >&8
+}
+
+flow_flush() { # what an earlier run said and nobody heard
+        local word
+        while IFS= read -r -t 0.01 word <&7; do :; done
+        while IFS= read -r -t 0.01 word <&8; do :; done
 }
 
 response() { # NAME: the line
