@@ -313,7 +313,8 @@ static int audit_walk_line(AuditWalk *w, const char *line, size_t len) {
         if (seq < w->seq + 1)
                 return audit_broken(w, "has too low a number: it stands in the wrong place");
         if (!str_eq(prev, w->last))
-                return audit_broken(w, "doesn't carry the hash of the record before: one was changed");
+                return audit_broken(w,
+                                    "doesn't carry the hash of the record before: one was changed");
         hash_sha256(line, len, w->last);
         w->seq = seq;
         w->lines++;
@@ -370,7 +371,8 @@ static int audit_walk_file(AuditWalk *w, int fd) {
 int audit_verify(int state_fd, const PinRule *rule, AuditEach each, void *userdata,
                  AuditBreak *ret_break, uint64_t *ret_lines) {
         AuditBreak broken = {0};
-        AuditWalk w = {.each = each, .userdata = userdata, .broken = &broken, .last = AUDIT_GENESIS};
+        AuditWalk w = {
+                .each = each, .userdata = userdata, .broken = &broken, .last = AUDIT_GENESIS};
         int r = 0;
 
         for (int i = AUDIT_ROTATE_KEEP; r == 0 && i >= 0; i--) {

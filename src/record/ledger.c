@@ -267,7 +267,8 @@ static int ledger_load(const Ledger *l, LedgerState state, const char *key, Ledg
                 return err_new(EINVAL);
         r = pin_read_at(state == LEDGER_ENDED ? l->ended_fd : l->begun_fd, key, &l->rule, 0,
                         LEDGER_FILE_MAX, &bytes);
-        if (r != 0) /* what stands there and is no file of ours is as bad as one that doesn't parse */
+        if (r !=
+            0) /* what stands there and is no file of ours is as bad as one that doesn't parse */
                 return r == PIN_E_ABSENT ? LEDGER_E_ABSENT : r > 0 ? LEDGER_E_CORRUPT : r;
         r = ledger_parse(bytes.data, bytes.len, state, &e);
         if (r != 0)
@@ -417,8 +418,7 @@ static int ledger_ages(int dirfd, size_t max, LedgerAge **ages, size_t *ret_len)
                     fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                         continue;
                 if ((len & (len - 1)) == 0) { /* a power of two: full */
-                        LedgerAge *more =
-                                reallocarray(*ages, len ? len * 2 : 1, sizeof(**ages));
+                        LedgerAge *more = reallocarray(*ages, len ? len * 2 : 1, sizeof(**ages));
 
                         if (!more)
                                 return err_new(ENOMEM);

@@ -73,7 +73,8 @@ static int line_read(int fd, char *bytes, size_t len, off_t offset) {
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n <= 0)
-                        return err_new(n < 0 ? errno : EIO); /* shorter than it was: not under our lock */
+                        return err_new(n < 0 ? errno
+                                             : EIO); /* shorter than it was: not under our lock */
                 bytes += n;
                 len -= (size_t)n;
                 offset += n;
@@ -89,7 +90,8 @@ static size_t line_break(const char *bytes, size_t len) {
 }
 
 int line_tail(int fd, off_t size, LineTail *ret) {
-        char chunk[AUDIT_LINE_MAX + 1], prev[HASH_HEX_SIZE]; /* a whole line, and the newline before */
+        char chunk[AUDIT_LINE_MAX + 1],
+                prev[HASH_HEX_SIZE]; /* a whole line, and the newline before */
         LineTail tail = {.end = size};
 
         while (tail.end > 0) {

@@ -8,7 +8,8 @@
 #include "base/str.h"
 #include "record/refusals.h"
 
-/* "START WRITTEN LEFTOUT\n", each 20 digits: always the same length, so that one write covers it. */
+/* "START WRITTEN LEFTOUT\n", each 20 digits: always the same length, so that one write covers it.
+ */
 enum { REFUSALS_DIGITS = 20, REFUSALS_SIZE = 3 * (REFUSALS_DIGITS + 1) };
 
 static bool refusals_parse(char text[REFUSALS_SIZE + 1], Refusals *c) {
@@ -42,7 +43,7 @@ int refusals_open(int state_fd, const PinRule *rule, Refusals *ret) {
                 r = pin_append_at(dirfd, "refusals", 0600, rule, &fd);
         if (r != 0)
                 return r > 0 ? err_new(EPERM) : r; /* a host-only file */
-        if (fcntl(fd, F_SETFL, O_RDWR) < 0) /* written over in place: no O_APPEND */
+        if (fcntl(fd, F_SETFL, O_RDWR) < 0)        /* written over in place: no O_APPEND */
                 return err_new(errno);
         do
                 n = pread(fd, text, REFUSALS_SIZE, 0);

@@ -11,10 +11,11 @@ typedef struct Refusals { /* of one process, under the drain's lock */
         int64_t start_ms;
         uint64_t written, left_out;
 } Refusals;
-#define REFUSALS_NULL ((Refusals){ .fd = -EBADF })
+#define REFUSALS_NULL ((Refusals){.fd = -EBADF})
 
 /* Makes what is absent. What doesn't parse counts as a window that ended. */
 MUST_CHECK int refusals_open(int state_fd, const PinRule *rule, Refusals *ret);
 void refusals_close(Refusals *c);
 /* As audit_refusal. One pwrite(2), no sync: a power cut may forget a window, a restart doesn't. */
-MUST_CHECK int refusals_count(Refusals *c, uint32_t count, int64_t window_ms, int64_t now_ms, bool *ret_write, uint64_t *ret_summed);
+MUST_CHECK int refusals_count(Refusals *c, uint32_t count, int64_t window_ms, int64_t now_ms,
+                              bool *ret_write, uint64_t *ret_summed);

@@ -6,12 +6,16 @@
 #include "spool/spool.h"
 
 enum { RETIRE_E_BLOCKED = 1 };
-/* Writes the judged bytes (not the file, which a writer may still hold open) to archive/NAME, then removes processing/NAME. */
+/* Writes the judged bytes (not the file, which a writer may still hold open) to archive/NAME, then
+ * removes processing/NAME. */
 MUST_CHECK int retire_request(const Spool *s, const char *name, const void *bytes, size_t len);
-/* Opens archive/NAME.log fresh for writing (O_EXCL; what the agent planted there is renamed away to a dot name), mode 0644. */
+/* Opens archive/NAME.log fresh for writing (O_EXCL; what the agent planted there is renamed away to
+ * a dot name), mode 0644. */
 MUST_CHECK int retire_open_log(const Spool *s, const char *name, int *ret_fd);
-/* Publishes responses/NAME.response.json; sync only where asked. RETIRE_E_BLOCKED: undeliverable (the ledger stays the record). */
-MUST_CHECK int retire_respond(const Spool *s, const char *name, const void *bytes, size_t len, bool sync);
+/* Publishes responses/NAME.response.json; sync only where asked. RETIRE_E_BLOCKED: undeliverable
+ * (the ledger stays the record). */
+MUST_CHECK int retire_respond(const Spool *s, const char *name, const void *bytes, size_t len,
+                              bool sync);
 /* The acknowledgement: never covers a newer state. RETIRE_E_EXISTS is success for the caller. */
 enum { RETIRE_E_EXISTS = 2 };
 MUST_CHECK int retire_acknowledge(const Spool *s, const char *name, const void *bytes, size_t len);

@@ -55,8 +55,7 @@ static void scan_sink(Strv *heap, size_t i) {
 
                 if (child >= heap->len)
                         return;
-                if (child + 1 < heap->len &&
-                    strcmp(heap->items[child], heap->items[child + 1]) < 0)
+                if (child + 1 < heap->len && strcmp(heap->items[child], heap->items[child + 1]) < 0)
                         child++;
                 if (strcmp(item, heap->items[child]) >= 0)
                         return;

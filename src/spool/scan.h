@@ -5,8 +5,9 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* Visible entries (no leading dot), sorted bytewise, at most max of them (the smallest when more are there and then *ret_more is true).
- * Reads the directory afresh (its own offset: a duplicate open by openat2 of "."), memory bounded by max names. */
+/* Visible entries (no leading dot), sorted bytewise, at most max of them (the smallest when more
+ * are there and then *ret_more is true). Reads the directory afresh (its own offset: a duplicate
+ * open by openat2 of "."), memory bounded by max names. */
 MUST_CHECK int scan_visible(int dirfd, size_t max, Strv *ret, bool *ret_more);
 /* true when a visible entry stands there; cheap */
 MUST_CHECK int scan_any(int dirfd, bool *ret_any);

@@ -8,6 +8,14 @@
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 
 static Audit *audit;
+static int syncs, sync_errno;
+
+/* In front of libc's: counted, and broken when asked. */
+int fdatasync(int fd) {
+        syncs++;
+        errno = sync_errno;
+        return sync_errno ? -1 : fsync(fd);
+}
 
 static PinRule ours(void) {
         return (PinRule){geteuid(), 0077};
@@ -65,8 +73,8 @@ static void slurp(const char *name, char bytes[16384], size_t *ret_len) {
 }
 
 static void plant(const char *name, const char *bytes, size_t len) {
-        CLEANUP(fd_closep) int fd =
-                openat(scratch_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        CLEANUP(fd_closep)
+        int fd = openat(scratch_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
         ck_assert_int_ge(fd, 0);
         ck_assert_int_eq(write(fd, bytes, len), (ssize_t)len);
@@ -88,7 +96,8 @@ START_TEST(append_chain) {
         slurp("audit.log", bytes, &len);
         (void)snprintf(expected, sizeof(expected),
                        "{\"seq\":1,\"prev\":\"" ZEROS "\",\"event\":\"a\"}\n"
-                       "{\"seq\":2,\"prev\":\"%s\"}\n", one);
+                       "{\"seq\":2,\"prev\":\"%s\"}\n",
+                       one);
         ck_assert_str_eq(bytes, expected);
         hash_sha256(bytes, strcspn(bytes, "\n"), is);
         ck_assert_str_eq(one, is);
@@ -141,7 +150,8 @@ START_TEST(open_refused_by_the_rule) {
         ck_assert_int_eq(fchmodat(scratch_fd, "audit.log", 0666, 0), 0);
         ck_assert_int_eq(audit_open(scratch_fd, &rule, &a, &pin), AUDIT_E_RULE);
         ck_assert_int_eq(pin, PIN_E_MODE);
-        ck_assert_int_eq(audit_verify(scratch_fd, &rule, NULL, NULL, &broken, &lines), AUDIT_E_RULE);
+        ck_assert_int_eq(audit_verify(scratch_fd, &rule, NULL, NULL, &broken, &lines),
+                         AUDIT_E_RULE);
         ck_assert_str_eq(broken.file, "audit.log");
         ck_assert_str_eq(broken.what, pin_reason(PIN_E_MODE));
         ck_assert_int_eq(fchmodat(scratch_fd, "audit.log", 0600, 0), 0);
@@ -502,6 +512,58 @@ static uint64_t refuse(int64_t now_ms, bool expected) {
         return summed;
 }
 
+START_TEST(append_syncs_as_asked) {
+        char hash[HASH_HEX_SIZE];
+
+        audit_start();
+        append("{}");
+        append("{}");
+        ck_assert_int_eq(syncs, 0);
+        ck_assert_int_eq(audit_append(audit, "{}", true, hash), 0);
+        ck_assert_int_eq(syncs, 1);
+        ck_assert_int_eq(audit_sync(audit), 0); /* nothing new */
+        ck_assert_int_eq(syncs, 1);
+        append("{}");
+        ck_assert_int_eq(audit_sync(audit), 0);
+        ck_assert_int_eq(syncs, 2);
+}
+END_TEST
+
+/* Believed once: what failed to reach the disk is not asked about again. */
+START_TEST(append_sync_error_poisons) {
+        char hash[HASH_HEX_SIZE] = "x";
+
+        audit_start();
+        append("{}");
+        sync_errno = EIO;
+        ck_assert_int_eq(audit_append(audit, "{}", true, hash), -EIO);
+        ck_assert_str_eq(hash, "x");
+        sync_errno = 0;
+        ck_assert_int_eq(audit_append(audit, "{}", true, hash), -EIO);
+        ck_assert_int_eq(audit_append(audit, "{}", false, hash), -EIO);
+        ck_assert_int_eq(audit_sync(audit), -EIO);
+        ck_assert_int_eq(syncs, 1);
+        verifies(2); /* no later line got there */
+        audit_start();
+        ck_assert_uint_eq(audit_seq(audit), 2);
+        append("{}");
+        verifies(3);
+}
+END_TEST
+
+START_TEST(sync_error_poisons) {
+        char hash[HASH_HEX_SIZE];
+
+        audit_start();
+        append("{}");
+        sync_errno = ENOSPC;
+        ck_assert_int_eq(audit_sync(audit), -ENOSPC);
+        sync_errno = 0;
+        ck_assert_int_eq(audit_sync(audit), -EIO);
+        ck_assert_int_eq(audit_append(audit, "{}", false, hash), -EIO);
+}
+END_TEST
+
 START_TEST(refusal_window) {
         audit_start();
         for (int i = 0; i < 3; i++)
@@ -547,8 +609,8 @@ START_TEST(refusal_files) {
 
         audit_start();
         ck_assert_int_eq(mkdirat(scratch_fd, "rate", 0700), 0);
-        plant("rate/refusals", "rubbish that is longer than a record would be, and no number at all\n",
-              68);
+        plant("rate/refusals",
+              "rubbish that is longer than a record would be, and no number at all\n", 68);
         ck_assert_uint_eq(refuse(5000, true), 0);
         for (int i = 0; i < 5; i++)
                 (void)refuse(5000, i < 2);
@@ -576,6 +638,9 @@ static void add_tests(TCase *tc) {
         tcase_add_test(tc, rotate_prunes_the_oldest);
         tcase_add_test(tc, append_full_disk);
         tcase_add_test(tc, rotate_failure_poisons);
+        tcase_add_test(tc, append_syncs_as_asked);
+        tcase_add_test(tc, append_sync_error_poisons);
+        tcase_add_test(tc, sync_error_poisons);
         tcase_add_test(tc, refusal_window);
         tcase_add_test(tc, refusal_clock_back);
         tcase_add_test(tc, refusal_none_allowed);

@@ -34,7 +34,7 @@ START_TEST(send_any) {
 
         journal_send(&e); /* nothing but the kind */
         e = (JournalEntry){JOURNAL_DENIED, "message", "project", "request", "verb",
-                           "arg", "denied", "policy", "hash"};
+                           "arg",          "denied",  "policy",  "hash"};
         journal_send(&e);
 }
 END_TEST

@@ -24,8 +24,12 @@ static LedgerEntry entry(const char *key) {
         static char name[] = "20260101T000000Z-up-0123456789abcdef.json", verb[] = "restart";
         static char arg[] = "web", unit[] = "spoolgate-x.restart-0123.scope";
         static char response[] = "{\"state\":\"done\"}\n\0binary\n\ntoo";
-        LedgerEntry e = {.name = name, .verb = verb, .arg = arg, .unit = unit,
-                         .began_ms = 1767323045678, .ended_ms = 1767323050000,
+        LedgerEntry e = {.name = name,
+                         .verb = verb,
+                         .arg = arg,
+                         .unit = unit,
+                         .began_ms = 1767323045678,
+                         .ended_ms = 1767323050000,
                          .response = {response, sizeof(response) - 1, 0}};
 
         memcpy(e.key, key, sizeof(e.key));
@@ -260,13 +264,14 @@ END_TEST
 
 START_TEST(find_corrupt_fields) {
         char good[1024], bad[2048];
-        static const char *const extra[] = {"odd 1\n", "odd\n", "arg\n", "arg \n", "verb up\n",
-                                            "ended_ms 1x\n", "ended_ms -1\n", "ended_ms 1\n",
-                                            "arg a\x1b\n", "unit u\x7f\n", "\nresponse"};
+        static const char *const extra[] = {"odd 1\n",       "odd\n",        "arg\n",
+                                            "arg \n",        "verb up\n",    "ended_ms 1x\n",
+                                            "ended_ms -1\n", "ended_ms 1\n", "arg a\x1b\n",
+                                            "unit u\x7f\n",  "\nresponse"};
 
         ledger_start();
-        (void)snprintf(good, sizeof(good),
-                       "key %s\nfingerprint %s\nname n\nverb up\nbegan_ms 5\n", key_a, print_a);
+        (void)snprintf(good, sizeof(good), "key %s\nfingerprint %s\nname n\nverb up\nbegan_ms 5\n",
+                       key_a, print_a);
         (void)snprintf(bad, sizeof(bad), "%s\n", good);
         plant_body(ledger.begun_fd, key_a, bad);
         finds(key_a, 0);

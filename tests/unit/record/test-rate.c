@@ -45,7 +45,8 @@ START_TEST(take_per_key) {
         ck_assert_int_eq(take("restart.db", two, many, t0 + 999), 0); /* another key */
         ck_assert_int_eq(take("restart.we", two, many, t0 + 999), 0);
         ck_assert_int_eq(take("restart.web", two, many, t0 + 1000), 0);
-        ck_assert_int_eq(take("restart.web", two, many, t0 + 1000), 300); /* the second one's turn */
+        ck_assert_int_eq(take("restart.web", two, many, t0 + 1000),
+                         300); /* the second one's turn */
         ck_assert_uint_eq(scratch_mode(scratch_fd, "rate/window") & 07777, 0600);
 }
 END_TEST
@@ -137,9 +138,10 @@ START_TEST(take_forgets_the_old) {
 END_TEST
 
 START_TEST(take_corrupt) {
-        static const char *const bad[] = {"x", "1 a", "1\n", "1  a\n", "-1 a\n", " a\n", "1 \n",
-                                          "99999999999999999999 a\n", "1 a b\n", "1 a\n\n",
-                                          "1 a\x1b\n", "1x a\n"};
+        static const char *const bad[] = {
+                "x",       "1 a",     "1\n",       "1  a\n",
+                "-1 a\n",  " a\n",    "1 \n",      "99999999999999999999 a\n",
+                "1 a b\n", "1 a\n\n", "1 a\x1b\n", "1x a\n"};
 
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
                 plant(bad[i]);
@@ -201,8 +203,8 @@ START_TEST(peek_counts_nothing) {
         int64_t wait = -1;
 
         for (int i = 0; i < 3; i++) {
-                ck_assert_int_eq(rate_peek(scratch_fd, &rule, "a", two, three, t0, &wait, &used, &all),
-                                 0);
+                ck_assert_int_eq(
+                        rate_peek(scratch_fd, &rule, "a", two, three, t0, &wait, &used, &all), 0);
                 ck_assert(wait == 0 && used == 0 && all == 0);
         }
         ck_assert_int_eq(take("a", two, three, t0), 0);
@@ -211,7 +213,8 @@ START_TEST(peek_counts_nothing) {
         ck_assert_int_eq(rate_peek(scratch_fd, &rule, "b", two, three, t0 + 1, &wait, &used, &all),
                          0);
         ck_assert(wait == 4999 && used == 1 && all == 3);
-        ck_assert_int_eq(rate_peek(scratch_fd, &rule, "a", two, many, t0 + 1, &wait, &used, &all), 0);
+        ck_assert_int_eq(rate_peek(scratch_fd, &rule, "a", two, many, t0 + 1, &wait, &used, &all),
+                         0);
         ck_assert(wait == 999 && used == 2 && all == 3);
         plant("?");
         wait = -1;

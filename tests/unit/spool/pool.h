@@ -20,7 +20,8 @@ static inline void pool_open(void) {
         ck_assert_int_eq(spool_open(scratch_fd, pool_path, &rule, &pool, &which), 0);
 }
 
-/* How many entries begin with prefix; "" counts all but "." and "..". The last one's name in *name. */
+/* How many entries begin with prefix; "" counts all but "." and "..". The last one's name in *name.
+ */
 static inline size_t pool_count(int dirfd, const char *prefix, char name[NAME_MAX + 1]) {
         DIR *dir = fdopendir(scratch_open_dir(dirfd, "."));
         const struct dirent *entry;

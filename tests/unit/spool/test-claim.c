@@ -112,8 +112,9 @@ START_TEST(read_bounded) {
         reads(10, 0, "0123456789");
         reads(11, 0, "0123456789");
         reads(9, CLAIM_E_TOO_BIG, NULL);
-        ck_assert_int_eq(ftruncate(openat(pool.dirs[SPOOL_PROCESSING], request, O_WRONLY),
-                                   1LL << 40), 0); /* row 28 */
+        ck_assert_int_eq(
+                ftruncate(openat(pool.dirs[SPOOL_PROCESSING], request, O_WRONLY), 1LL << 40),
+                0); /* row 28 */
         reads(64 * 1024, CLAIM_E_TOO_BIG, NULL);
 }
 END_TEST

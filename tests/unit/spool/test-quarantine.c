@@ -52,8 +52,8 @@ START_TEST(take_tree) {
         scratch_dir(pool.dirs[SPOOL_REQUESTS], "x.json/deep");
         scratch_file(pool.dirs[SPOOL_REQUESTS], "x.json/deep/file", "kept");
         takes("x.json", 0);
-        ck_assert_uint_eq(pool_count(scratch_open_dir(pool.dirs[SPOOL_QUARANTINE], taken), "", NULL),
-                          1);
+        ck_assert_uint_eq(
+                pool_count(scratch_open_dir(pool.dirs[SPOOL_QUARANTINE], taken), "", NULL), 1);
 }
 END_TEST
 

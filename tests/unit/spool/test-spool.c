@@ -32,7 +32,7 @@ static void opens_into_pool(const PinRule *rule) {
 }
 
 START_TEST(dir_name_each) {
-        static const char *const names[] = {"tmp", "requests", "processing", "responses",
+        static const char *const names[] = {"tmp",     "requests",   "processing",  "responses",
                                             "archive", "quarantine", "diagnostics", "inbox"};
 
         ck_assert_int_eq(SPOOL_DIR_COUNT, 8);
@@ -169,11 +169,11 @@ END_TEST
 START_TEST(same_directory_exchanged) {
         pool_open();
         scratch_dir(pool.root_fd, "other");
-        ck_assert_int_eq(renameat2(pool.root_fd, "other", pool.root_fd, "processing",
-                                   RENAME_EXCHANGE), 0);
+        ck_assert_int_eq(
+                renameat2(pool.root_fd, "other", pool.root_fd, "processing", RENAME_EXCHANGE), 0);
         same(false);
-        ck_assert_int_eq(renameat2(pool.root_fd, "other", pool.root_fd, "processing",
-                                   RENAME_EXCHANGE), 0);
+        ck_assert_int_eq(
+                renameat2(pool.root_fd, "other", pool.root_fd, "processing", RENAME_EXCHANGE), 0);
         same(true);
 }
 END_TEST
