@@ -1,11 +1,12 @@
-/* bridge.json: what parses is written back and parses to the same; and a table can be made of it. */
+/* bridge.json: what parses is written back and parses to the same; and a table can be made of it.
+ */
 #include "fuzz.h"
 
 #include "verb/argv.h"
 #include "wire/bridge.h"
 
 static void fuzz_use(const Bridge *b) {
-        CLEANUP(setup_done) VerbSetup s = { .stack = NULL };
+        CLEANUP(setup_done) VerbSetup s = {.stack = NULL};
         CLEANUP(table_freep) VerbTable *t = NULL;
         const Verb *verb;
 

@@ -1,5 +1,5 @@
-/* The host's own JSON: what parses is written as one line of ASCII and parses to the same; any bytes as a value give
- * such a line or are refused. */
+/* The host's own JSON: what parses is written as one line of ASCII and parses to the same; any
+ * bytes as a value give such a line or are refused. */
 #include "fuzz.h"
 
 #include <errno.h>
@@ -39,13 +39,13 @@ static void fuzz_read(const Record *r) {
                 for (size_t k = 0; k < record_list_len(r, key); k++)
                         (void)record_list_at(r, key, k);
         }
-        FUZZ_CHECK(record_unknown(r, (const char *const[]){ NULL }) == record_key_at(r, 0));
+        FUZZ_CHECK(record_unknown(r, (const char *const[]){NULL}) == record_key_at(r, 0));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         CLEANUP(record_freep) Record *r = NULL, *made = NULL;
         const char *bytes = size ? (const char *)data : "";
-        RecordError e = { .line = -1 };
+        RecordError e = {.line = -1};
         int x = record_parse(bytes, size, &r, &e);
 
         FUZZ_CHECK(x == 0 || x == RECORD_E_SYNTAX || x == RECORD_E_TYPE);

@@ -1,5 +1,6 @@
-/* A request as the agent writes it: the first line is the file's name, the rest its body. Whatever it holds, the parser
- * gives a verdict, and what the gates let through is a row of the table with nothing of the request in its argv. */
+/* A request as the agent writes it: the first line is the file's name, the rest its body. Whatever
+ * it holds, the parser gives a verdict, and what the gates let through is a row of the table with
+ * nothing of the request in its argv. */
 #include "fuzz.h"
 
 #include "base/str.h"
@@ -7,16 +8,19 @@
 #include "verb/argv.h"
 #include "wire/request.h"
 
-#define FUZZ_POLICY \
-        "MODE_ping=auto\nMODE_status=auto\nMODE_health=auto\nMODE_logs=auto\nMODE_up=auto\nMODE_down=auto\n" \
-        "MODE_restart=auto\nMODE_rebuild=auto\nMODE_init=auto\nMODE_join-network=auto\nMAX_AGE=86400\n"
+#define FUZZ_POLICY                                                                                \
+        "MODE_ping=auto\nMODE_status=auto\nMODE_health=auto\nMODE_logs=auto\nMODE_up=auto\nMODE_"  \
+        "down=auto\n"                                                                              \
+        "MODE_restart=auto\nMODE_rebuild=auto\nMODE_init=auto\nMODE_join-network=auto\nMAX_AGE="   \
+        "86400\n"
 
 static const Policy *fuzz_policy(void) {
         static Policy *policy;
         char *message = NULL;
 
         if (!policy)
-                FUZZ_CHECK(policy_parse(FUZZ_POLICY, strlen(FUZZ_POLICY), fuzz_table(), &policy, &message) == 0);
+                FUZZ_CHECK(policy_parse(FUZZ_POLICY, strlen(FUZZ_POLICY), fuzz_table(), &policy,
+                                        &message) == 0);
         return policy;
 }
 
@@ -43,7 +47,8 @@ static void fuzz_plan(const Grant *g) {
         VerbCall call = grant_call(g);
 
         FUZZ_CHECK(table_find(fuzz_table(), call.verb->name) == call.verb);
-        FUZZ_CHECK(!call.arg || strv_find(table_args(fuzz_table(), call.verb), call.arg) == call.arg);
+        FUZZ_CHECK(!call.arg ||
+                   strv_find(table_args(fuzz_table(), call.verb), call.arg) == call.arg);
         FUZZ_CHECK(grant_timeout_sec(g) >= 1 && grant_timeout_sec(g) <= call.verb->timeout_cap_sec);
         if (call.verb->launch == VERB_SELF)
                 return;
@@ -53,8 +58,9 @@ static void fuzz_plan(const Grant *g) {
 }
 
 static void fuzz_judge(const Request *q) {
-        GateFacts facts = { .table = fuzz_table(), .policy = fuzz_policy(), .now_ms = q->requested_ms };
-        Verdict v = { .gate = NULL };
+        GateFacts facts = {
+                .table = fuzz_table(), .policy = fuzz_policy(), .now_ms = q->requested_ms};
+        Verdict v = {.gate = NULL};
 
         FUZZ_CHECK(gates_judge(&facts, q, &v) == 0);
         FUZZ_CHECK(v.gate && !v.replay);
@@ -92,11 +98,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         FUZZ_CHECK(r == 0 || r == REQUEST_E_REFUSED);
         if (r > 0) {
                 FUZZ_CHECK(!q && detail);
-                FUZZ_CHECK(reason == REASON_MALFORMED || reason == REASON_UNKNOWN_KEY || reason == REASON_NAME_MISMATCH);
+                FUZZ_CHECK(reason == REASON_MALFORMED || reason == REASON_UNKNOWN_KEY ||
+                           reason == REASON_NAME_MISMATCH);
                 return 0;
         }
         FUZZ_CHECK(strcmp(q->verb, name.verb) == 0);
-        FUZZ_CHECK(q->requested_ms - name.stamp_ms <= 60000 && name.stamp_ms - q->requested_ms <= 60000);
+        FUZZ_CHECK(q->requested_ms - name.stamp_ms <= 60000 &&
+                   name.stamp_ms - q->requested_ms <= 60000);
         fuzz_format(q);
         fuzz_judge(q);
         return 0;

@@ -1,5 +1,6 @@
-/* A response two ways: the input as a response file, which is written back and read again; and the input as a child's
- * output and a message, which must give one line of JSON whatever bytes they are. */
+/* A response two ways: the input as a response file, which is written back and read again; and the
+ * input as a child's output and a message, which must give one line of JSON whatever bytes they
+ * are. */
 #include "fuzz.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@ static void fuzz_line(const Str *s) {
         for (size_t i = 0; i + 1 < s->len; i++)
                 FUZZ_CHECK((unsigned char)s->data[i] >= 0x20 && s->data[i] != 0x7f);
         FUZZ_CHECK(record_parse(s->data, s->len, &r, &e) == 0);
-        FUZZ_CHECK(strcmp(record_key_at(r, 0), "v") == 0 && strcmp(record_key_at(r, 18), "ahead") == 0);
+        FUZZ_CHECK(strcmp(record_key_at(r, 0), "v") == 0 &&
+                   strcmp(record_key_at(r, 18), "ahead") == 0);
         FUZZ_CHECK(!record_key_at(r, 19));
 }
 

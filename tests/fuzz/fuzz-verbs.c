@@ -10,7 +10,8 @@ static void fuzz_verb(const VerbTable *t, const Verb *verb) {
         const Strv *args = table_args(t, verb);
         VerbCall call;
 
-        FUZZ_CHECK(!table_hard_denied(verb->name) && table_verb_shape(verb->name, strlen(verb->name)));
+        FUZZ_CHECK(!table_hard_denied(verb->name) &&
+                   table_verb_shape(verb->name, strlen(verb->name)));
         FUZZ_CHECK(table_find(t, verb->name) == verb);
         FUZZ_CHECK(verb->timeout_sec >= 1 && verb->timeout_sec <= verb->timeout_cap_sec);
         FUZZ_CHECK(verb->launch == VERB_DIRECT || verb->launch == VERB_SCOPE);
@@ -24,7 +25,10 @@ static void fuzz_verb(const VerbTable *t, const Verb *verb) {
 
 static void fuzz_own(const OwnVerbs *own) {
         CLEANUP(table_freep) VerbTable *t = NULL;
-        VerbSetup s = { .stack = "script", .checkout = "/home/u/shop", .path = "/usr/bin:/bin", .home = "/home/u" };
+        VerbSetup s = {.stack = "script",
+                       .checkout = "/home/u/shop",
+                       .path = "/usr/bin:/bin",
+                       .home = "/home/u"};
         const Verb *verb;
         size_t n = 0;
 
@@ -45,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         FUZZ_CHECK(r == 0 || r == VERBS_E_INVALID);
         FUZZ_CHECK((r == 0) == (message == NULL));
         if (r > 0) {
-                FUZZ_CHECK(!own.items && strncmp(message, "verbs.json:", 11) == 0 && !strchr(message, '\n'));
+                FUZZ_CHECK(!own.items && strncmp(message, "verbs.json:", 11) == 0 &&
+                           !strchr(message, '\n'));
                 return 0;
         }
         fuzz_own(&own);

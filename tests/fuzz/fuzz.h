@@ -10,12 +10,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A property that must hold for every input. */
-#define FUZZ_CHECK(cond) \
-        do { \
-                if (!(cond)) { \
-                        (void)fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #cond); \
-                        abort(); \
-                } \
+#define FUZZ_CHECK(cond)                                                                           \
+        do {                                                                                       \
+                if (!(cond)) {                                                                     \
+                        (void)fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__,    \
+                                      #cond);                                                      \
+                        abort();                                                                   \
+                }                                                                                  \
         } while (0)
 
 static inline void fuzz_add(Strv *v, const char *text) {

@@ -1,5 +1,5 @@
-/* Without a fuzzer: each file of the folders in argv goes through the target, whole, cut short at each length, and with
- * single bytes bent; fixed inputs, so that a failure repeats. */
+/* Without a fuzzer: each file of the folders in argv goes through the target, whole, cut short at
+ * each length, and with single bytes bent; fixed inputs, so that a failure repeats. */
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -22,7 +22,7 @@ static void replay_one(const uint8_t *data, size_t size) {
 }
 
 static void replay_bytes(uint8_t *data, size_t size) {
-        static const uint8_t bends[] = { 0x00, '"', '\\', '{', '0', '=', '\n', 0x80, 0xff };
+        static const uint8_t bends[] = {0x00, '"', '\\', '{', '0', '=', '\n', 0x80, 0xff};
 
         replay_one(data, size);
         for (size_t i = 0; i < size && size <= REPLAY_BEND_MAX; i++) {

@@ -8,8 +8,9 @@
 #include "policy/gates.h"
 
 #define NOW INT64_C(1767323045000) /* 2026-01-02T03:04:05Z */
-#define ALL_AUTO \
-        "MODE_ping=auto\nMODE_status=auto\nMODE_health=auto\nMODE_logs=auto\nMODE_up=auto\nMODE_down=auto\n" \
+#define ALL_AUTO                                                                                   \
+        "MODE_ping=auto\nMODE_status=auto\nMODE_health=auto\nMODE_logs=auto\nMODE_up=auto\nMODE_"  \
+        "down=auto\n"                                                                              \
         "MODE_restart=auto\nMODE_rebuild=auto\nMODE_init=auto\nMODE_join-network=auto\n"
 
 /* What the probes answer, and in which order they were asked. */
@@ -26,10 +27,12 @@ typedef struct World {
 } World;
 
 static void world_ask(World *w, const char *what) {
-        (void)snprintf(w->asked + strlen(w->asked), sizeof(w->asked) - strlen(w->asked), "%s ", what);
+        (void)snprintf(w->asked + strlen(w->asked), sizeof(w->asked) - strlen(w->asked), "%s ",
+                       what);
 }
 
-static int world_replay(void *userdata, const Request *r, bool mutating, Reason *ret_reason, bool *ret_replay) {
+static int world_replay(void *userdata, const Request *r, bool mutating, Reason *ret_reason,
+                        bool *ret_replay) {
         World *w = userdata;
 
         (void)r;
@@ -72,20 +75,21 @@ static void world_policy(World *w, const char *text) {
         CLEANUP(str_freep) char *message = NULL;
 
         w->policy = policy_free(w->policy);
-        ck_assert_msg(policy_parse(text, strlen(text), w->table, &w->policy, &message) == 0, "%s", message);
+        ck_assert_msg(policy_parse(text, strlen(text), w->table, &w->policy, &message) == 0, "%s",
+                      message);
         w->facts.policy = w->policy;
 }
 
 static void world_init(World *w) {
         VerbSetup s = fixture_setup("script");
 
-        *w = (World){ .mac_ok = true };
+        *w = (World){.mac_ok = true};
         ck_assert_int_eq(table_new(&s, NULL, &w->table), 0);
         setup_done(&s);
         w->facts = (GateFacts){
                 .table = w->table,
                 .now_ms = NOW,
-                .probes = { w, world_replay, world_mac, world_rate, world_integrity },
+                .probes = {w, world_replay, world_mac, world_rate, world_integrity},
         };
         world_policy(w, ALL_AUTO);
 }
@@ -105,14 +109,17 @@ static Request *request_of(const char *verb, const char *extra) {
 
         (void)snprintf(name, sizeof(name), "20260102T030405Z-%s-0123456789abcdef.json", verb);
         ck_assert_int_eq(name_parse(name, &n), 0);
-        (void)snprintf(body, sizeof(body), "{\"verb\":\"%s\",\"requested_at\":\"2026-01-02T03:04:05Z\"%s}", verb, extra);
-        ck_assert_msg(request_parse(&n, body, strlen(body), &q, &reason, &detail) == 0, "%s", detail);
+        (void)snprintf(body, sizeof(body),
+                       "{\"verb\":\"%s\",\"requested_at\":\"2026-01-02T03:04:05Z\"%s}", verb,
+                       extra);
+        ck_assert_msg(request_parse(&n, body, strlen(body), &q, &reason, &detail) == 0, "%s",
+                      detail);
         return q;
 }
 
 static Verdict judge(World *w, const char *verb, const char *extra) {
         CLEANUP(request_freep) Request *q = request_of(verb, extra);
-        Verdict v = { .gate = NULL };
+        Verdict v = {.gate = NULL};
 
         w->asked[0] = '\0';
         ck_assert_int_eq(gates_judge(&w->facts, q, &v), 0);
@@ -123,10 +130,12 @@ static Verdict judge(World *w, const char *verb, const char *extra) {
 }
 
 /* Refused: the reason, the gate, and which probes had been asked by then. */
-static void refused(World *w, const char *verb, const char *extra, Reason reason, const char *gate, const char *asked) {
+static void refused(World *w, const char *verb, const char *extra, Reason reason, const char *gate,
+                    const char *asked) {
         Verdict v = judge(w, verb, extra);
 
-        ck_assert_msg(v.reason == reason, "%s%s: %s", verb, extra, v.reason ? reason_name(v.reason) : "granted");
+        ck_assert_msg(v.reason == reason, "%s%s: %s", verb, extra,
+                      v.reason ? reason_name(v.reason) : "granted");
         ck_assert_str_eq(v.gate, gate);
         ck_assert_str_eq(w->asked, asked);
         ck_assert(!v.replay && !v.plan_only);
@@ -135,14 +144,17 @@ static void refused(World *w, const char *verb, const char *extra, Reason reason
 static void granted(World *w, const char *verb, const char *extra, const char *asked) {
         Verdict v = judge(w, verb, extra);
 
-        ck_assert_msg(v.reason == REASON_NONE, "%s%s: %s", verb, extra, v.reason ? reason_name(v.reason) : "");
+        ck_assert_msg(v.reason == REASON_NONE, "%s%s: %s", verb, extra,
+                      v.reason ? reason_name(v.reason) : "");
         ck_assert_str_eq(w->asked, asked);
         ck_assert_ptr_eq(grant_call(v.grant).verb, table_find(w->table, verb));
         ck_assert_ptr_eq(grant_call(v.grant).arg, v.call.arg);
         grant_free(v.grant);
 }
 
-#define WORLD CLEANUP(world_done) World w; world_init(&w)
+#define WORLD                                                                                      \
+        CLEANUP(world_done) World w;                                                               \
+        world_init(&w)
 
 START_TEST(granted_asks_only_what_its_class_needs) {
         WORLD;
@@ -153,13 +165,13 @@ START_TEST(granted_asks_only_what_its_class_needs) {
         granted(&w, "restart", ",\"arg\":\"db_1\"", "replay mac rate integrity ");
         ck_assert(w.replay_mutating);
         ck_assert_ptr_eq(w.rate_arg, table_setup(w.table)->services.items[1]);
-        w.facts.probes = (GateProbes){ .userdata = &w };
+        w.facts.probes = (GateProbes){.userdata = &w};
         granted(&w, "restart", ",\"arg\":\"db_1\"", "");
 }
 END_TEST
 
 START_TEST(hard_deny_comes_before_everything) {
-        static const char *const verbs[] = { "exec", "eval", "shell", "sh", "bash", "reset-db" };
+        static const char *const verbs[] = {"exec", "eval", "shell", "sh", "bash", "reset-db"};
         WORLD;
 
         for (size_t i = 0; i < 6; i++) {
@@ -313,27 +325,30 @@ START_TEST(scope_gate) {
                 const char *ceiling, *scope;
                 bool look, edit, full;
         } rows[] = {
-                { "full", "", true, true, true }, { "full", "full", true, true, true },
-                { "full", "edit", true, true, false }, { "full", "readonly", true, false, false },
-                { "edit", "", true, true, false }, { "edit", "full", true, true, false },
-                { "edit", "readonly", true, false, false }, { "readonly", "", true, false, false },
-                { "readonly", "full", true, false, false },
+                {"full", "", true, true, true},           {"full", "full", true, true, true},
+                {"full", "edit", true, true, false},      {"full", "readonly", true, false, false},
+                {"edit", "", true, true, false},          {"edit", "full", true, true, false},
+                {"edit", "readonly", true, false, false}, {"readonly", "", true, false, false},
+                {"readonly", "full", true, false, false},
         };
         WORLD;
 
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
                 char policy[512], extra[64] = "";
 
-                (void)snprintf(policy, sizeof(policy), ALL_AUTO "SCOPE_CEILING=%s\n", rows[i].ceiling);
+                (void)snprintf(policy, sizeof(policy), ALL_AUTO "SCOPE_CEILING=%s\n",
+                               rows[i].ceiling);
                 world_policy(&w, policy);
                 if (rows[i].scope[0])
-                        (void)snprintf(extra, sizeof(extra), ",\"permission_scope\":\"%s\"", rows[i].scope);
+                        (void)snprintf(extra, sizeof(extra), ",\"permission_scope\":\"%s\"",
+                                       rows[i].scope);
                 for (int k = 0; k < 3; k++) {
                         const char *verb = k == 0 ? "status" : k == 1 ? "up" : "init";
                         bool may = k == 0 ? rows[i].look : k == 1 ? rows[i].edit : rows[i].full;
 
                         if (may)
-                                granted(&w, verb, extra, k == 0 ? "replay mac " : "replay mac rate integrity ");
+                                granted(&w, verb, extra,
+                                        k == 0 ? "replay mac " : "replay mac rate integrity ");
                         else
                                 refused(&w, verb, extra, REASON_SCOPE, "scope", "replay mac ");
                 }
@@ -355,7 +370,8 @@ START_TEST(plan_stops_before_anything_is_counted) {
         world_policy(&w, ALL_AUTO "SCOPE_CEILING=edit\n");
         refused(&w, "init", ",\"permission_scope\":\"plan\"", REASON_SCOPE, "scope", "replay mac ");
         world_policy(&w, "");
-        refused(&w, "init", ",\"permission_scope\":\"plan\"", REASON_POLICY, "policy", "replay mac ");
+        refused(&w, "init", ",\"permission_scope\":\"plan\"", REASON_POLICY, "policy",
+                "replay mac ");
         v = judge(&w, "restart", ",\"permission_scope\":\"plan\",\"arg\":\"nope\"");
         ck_assert_int_eq(v.reason, REASON_ARG_NOT_LISTED);
 }
@@ -381,8 +397,8 @@ START_TEST(rate_gate) {
 END_TEST
 
 START_TEST(integrity_gate) {
-        static const Reason reasons[] = { REASON_INTEGRITY_MODIFIED, REASON_INTEGRITY_UNSEALED, REASON_INTEGRITY_ENV,
-                                          REASON_INTEGRITY_ERROR };
+        static const Reason reasons[] = {REASON_INTEGRITY_MODIFIED, REASON_INTEGRITY_UNSEALED,
+                                         REASON_INTEGRITY_ENV, REASON_INTEGRITY_ERROR};
         WORLD;
 
         for (size_t i = 0; i < 4; i++) {
@@ -398,9 +414,10 @@ END_TEST
 
 /* Each gate fails together with every later one: the earlier decides. */
 START_TEST(order_is_the_designs) {
-        static const Reason order[] = { REASON_UNKNOWN_VERB, REASON_ARG_NOT_LISTED, REASON_EXPIRED, REASON_KEY_CONFLICT,
-                                        REASON_BAD_MAC, REASON_PAUSED, REASON_POLICY, REASON_SCOPE, REASON_RATE,
-                                        REASON_INTEGRITY_ENV };
+        static const Reason order[] = {REASON_UNKNOWN_VERB, REASON_ARG_NOT_LISTED, REASON_EXPIRED,
+                                       REASON_KEY_CONFLICT, REASON_BAD_MAC,        REASON_PAUSED,
+                                       REASON_POLICY,       REASON_SCOPE,          REASON_RATE,
+                                       REASON_INTEGRITY_ENV};
         const char *scope = ",\"permission_scope\":\"readonly\"";
         WORLD;
 
@@ -408,7 +425,8 @@ START_TEST(order_is_the_designs) {
                 char extra[128];
                 Verdict v;
 
-                (void)snprintf(extra, sizeof(extra), ",\"arg\":\"%s\"%s", i <= 1 ? "nope" : "web", i <= 7 ? scope : "");
+                (void)snprintf(extra, sizeof(extra), ",\"arg\":\"%s\"%s", i <= 1 ? "nope" : "web",
+                               i <= 7 ? scope : "");
                 w.facts.now_ms = i <= 2 ? NOW + 900000 : NOW;
                 w.replay_reason = i <= 3 ? REASON_KEY_CONFLICT : REASON_NONE;
                 w.mac_ok = i > 4;
@@ -417,7 +435,8 @@ START_TEST(order_is_the_designs) {
                 w.retry = i <= 8 ? 9 : 0;
                 w.integrity_reason = REASON_INTEGRITY_ENV;
                 v = judge(&w, i == 0 ? "nonsense" : "restart", extra);
-                ck_assert_msg(v.reason == order[i], "%zu: %s", i, v.reason ? reason_name(v.reason) : "granted");
+                ck_assert_msg(v.reason == order[i], "%zu: %s", i,
+                              v.reason ? reason_name(v.reason) : "granted");
         }
 }
 END_TEST
@@ -444,6 +463,6 @@ START_TEST(grant_timeout_only_tightens) {
 END_TEST
 
 RUN_TESTS("policy/gates", granted_asks_only_what_its_class_needs, hard_deny_comes_before_everything,
-          hard_deny_of_a_verb_with_a_colon, host_config, arg_gate, clock_gate, replay_gate, mac_gate, paused_gate,
-          policy_gate, scope_gate, plan_stops_before_anything_is_counted, rate_gate, integrity_gate,
-          order_is_the_designs, grant_timeout_only_tightens)
+          hard_deny_of_a_verb_with_a_colon, host_config, arg_gate, clock_gate, replay_gate,
+          mac_gate, paused_gate, policy_gate, scope_gate, plan_stops_before_anything_is_counted,
+          rate_gate, integrity_gate, order_is_the_designs, grant_timeout_only_tightens)

@@ -26,7 +26,8 @@ static Policy *parsed(const char *text) {
         CLEANUP(str_freep) char *message = NULL;
         Policy *p = NULL;
 
-        ck_assert_msg(policy_parse(text, strlen(text), table, &p, &message) == 0, "%s: %s", text, message);
+        ck_assert_msg(policy_parse(text, strlen(text), table, &p, &message) == 0, "%s: %s", text,
+                      message);
         return p;
 }
 
@@ -34,7 +35,8 @@ static void refused(const char *text, const char *want) {
         CLEANUP(str_freep) char *message = NULL;
         Policy *p = NULL;
 
-        ck_assert_msg(policy_parse(text, strlen(text), table, &p, &message) == POLICY_E_INVALID, "%s", text);
+        ck_assert_msg(policy_parse(text, strlen(text), table, &p, &message) == POLICY_E_INVALID,
+                      "%s", text);
         ck_assert_str_eq(message, want);
         ck_assert_ptr_null(p);
 }
@@ -64,7 +66,9 @@ static void is_default(const Policy *p) {
 }
 
 START_TEST(default_denies) {
-        CLEANUP(policy_freep) Policy *p = NULL, *empty = parsed(""), *blank = parsed("\n\r\n# x = y\r\n#\n");
+        CLEANUP(policy_freep)
+        Policy *p = NULL,
+               *empty = parsed(""), *blank = parsed("\n\r\n# x = y\r\n#\n");
 
         ck_assert_int_eq(policy_default(table, &p), 0);
         is_default(p);
@@ -75,11 +79,14 @@ START_TEST(default_denies) {
 END_TEST
 
 START_TEST(parse_everything) {
-        CLEANUP(policy_freep) Policy *p = parsed(
-                "RATE_PER_VERB=1/2\nRATE_TOTAL=3/4\r\nAUDIT_REFUSALS=5/6\nMAX_AGE=7\nTIMEOUT_up=8\nQUEUE_DEPTH=9\n"
-                "LINGER_MS=250\nLANES_READ=16\nKEEP_DAYS=10\nKEEP_FILES=11\nKEEP_MIB=12\nKEEP_LEDGER=113\n"
-                "INTEGRITY=seal\nSCOPE_CEILING=edit\nMODE_join-network=auto\nMODE_ping=deny\nMODE_reindex=auto\n"
-                "TIMEOUT_reindex=7200");
+        CLEANUP(policy_freep)
+        Policy *p = parsed("RATE_PER_VERB=1/2\nRATE_TOTAL=3/4\r\nAUDIT_REFUSALS=5/"
+                           "6\nMAX_AGE=7\nTIMEOUT_up=8\nQUEUE_DEPTH=9\n"
+                           "LINGER_MS=250\nLANES_READ=16\nKEEP_DAYS=10\nKEEP_FILES=11\nKEEP_MIB="
+                           "12\nKEEP_LEDGER=113\n"
+                           "INTEGRITY=seal\nSCOPE_CEILING=edit\nMODE_join-network=auto\nMODE_ping="
+                           "deny\nMODE_reindex=auto\n"
+                           "TIMEOUT_reindex=7200");
 
         ck_assert_uint_eq(policy_rate_verb(p).count, 1);
         ck_assert_uint_eq(policy_rate_verb(p).window_sec, 2);
@@ -106,7 +113,8 @@ START_TEST(parse_everything) {
 END_TEST
 
 START_TEST(parse_names_the_line) {
-        refused("MODE_up=auto\n\n# x\nMODE_down=Auto\n", "policy.conf:4: MODE_down: must be auto or deny");
+        refused("MODE_up=auto\n\n# x\nMODE_down=Auto\n",
+                "policy.conf:4: MODE_down: must be auto or deny");
         refused("MODE_up=ask", "policy.conf:1: MODE_up: must be auto or deny");
         refused("MODE_up=", "policy.conf:1: MODE_up: must be auto or deny");
         refused("MODE_up=auto # yes", "policy.conf:1: MODE_up: must be auto or deny");
@@ -114,7 +122,8 @@ START_TEST(parse_names_the_line) {
         refused("MODE_exec=auto\n", "policy.conf:1: MODE_exec: there is no such verb");
         refused("MODE_=auto\n", "policy.conf:1: MODE_: there is no such verb");
         refused("TIMEOUT_exec=1\n", "policy.conf:1: TIMEOUT_exec: there is no such verb");
-        refused("\n\nMODE_up=deny\r\nMODE_up=deny", "policy.conf:4: MODE_up: this key has a line already");
+        refused("\n\nMODE_up=deny\r\nMODE_up=deny",
+                "policy.conf:4: MODE_up: this key has a line already");
         refused("UNKNOWN=1", "policy.conf:1: UNKNOWN: unknown key");
         refused("max_age=1", "policy.conf:1: max_age: unknown key");
         refused(" MAX_AGE=1", "policy.conf:1:  MAX_AGE: unknown key");
@@ -127,21 +136,30 @@ START_TEST(parse_names_the_line) {
         refused(" ", "policy.conf:1: must be KEY=value");
         refused("\t# x", "policy.conf:1: must be KEY=value");
         refused("INTEGRITY=none", "policy.conf:1: INTEGRITY: must be both, seal or head");
-        refused("INTEGRITY=both\nINTEGRITY=both", "policy.conf:2: INTEGRITY: this key has a line already");
-        refused("SCOPE_CEILING=plan", "policy.conf:1: SCOPE_CEILING: must be readonly, edit or full");
+        refused("INTEGRITY=both\nINTEGRITY=both",
+                "policy.conf:2: INTEGRITY: this key has a line already");
+        refused("SCOPE_CEILING=plan",
+                "policy.conf:1: SCOPE_CEILING: must be readonly, edit or full");
         refused("SCOPE_CEILING=", "policy.conf:1: SCOPE_CEILING: must be readonly, edit or full");
-        refused("SCOPE_CEILING=full\nSCOPE_CEILING=full", "policy.conf:2: SCOPE_CEILING: this key has a line already");
+        refused("SCOPE_CEILING=full\nSCOPE_CEILING=full",
+                "policy.conf:2: SCOPE_CEILING: this key has a line already");
 }
 END_TEST
 
 START_TEST(parse_bounds) {
-        static const struct { const char *key; unsigned min, max; } numbers[] = {
-                { "MAX_AGE", 1, 86400 }, { "QUEUE_DEPTH", 1, 10000 }, { "LINGER_MS", 250, 60000 },
-                { "LANES_READ", 1, 16 }, { "KEEP_DAYS", 1, 3650 }, { "KEEP_FILES", 10, 1000000 },
-                { "KEEP_MIB", 1, 102400 }, { "KEEP_LEDGER", 100, 10000000 }, { "TIMEOUT_status", 1, 600 },
-                { "TIMEOUT_up", 1, 3600 }, { "TIMEOUT_rebuild", 1, 7200 }, { "TIMEOUT_join-network", 1, 300 },
+        static const struct {
+                const char *key;
+                unsigned min, max;
+        } numbers[] = {
+                {"MAX_AGE", 1, 86400},        {"QUEUE_DEPTH", 1, 10000},
+                {"LINGER_MS", 250, 60000},    {"LANES_READ", 1, 16},
+                {"KEEP_DAYS", 1, 3650},       {"KEEP_FILES", 10, 1000000},
+                {"KEEP_MIB", 1, 102400},      {"KEEP_LEDGER", 100, 10000000},
+                {"TIMEOUT_status", 1, 600},   {"TIMEOUT_up", 1, 3600},
+                {"TIMEOUT_rebuild", 1, 7200}, {"TIMEOUT_join-network", 1, 300},
         };
-        static const char *const words[] = { "", "x", "-1", "+5", "1.0", "0x10", " 5", "5 ", "18446744073709551617", "5/6" };
+        static const char *const words[] = {
+                "", "x", "-1", "+5", "1.0", "0x10", " 5", "5 ", "18446744073709551617", "5/6"};
         char line[128];
 
         for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -153,30 +171,35 @@ START_TEST(parse_bounds) {
                 (void)snprintf(line, sizeof(line), "%s=%u", numbers[i].key, numbers[i].max);
                 policy_free(parsed(line));
                 (void)snprintf(line, sizeof(line), "%s=%u", numbers[i].key, numbers[i].min - 1);
-                ck_assert_int_eq(policy_parse(line, strlen(line), table, &p, &message), POLICY_E_INVALID);
+                ck_assert_int_eq(policy_parse(line, strlen(line), table, &p, &message),
+                                 POLICY_E_INVALID);
                 str_freep(&message);
                 (void)snprintf(line, sizeof(line), "%s=%u", numbers[i].key, numbers[i].max + 1);
-                ck_assert_int_eq(policy_parse(line, strlen(line), table, &p, &message), POLICY_E_INVALID);
+                ck_assert_int_eq(policy_parse(line, strlen(line), table, &p, &message),
+                                 POLICY_E_INVALID);
                 for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++) {
                         str_freep(&message);
                         (void)snprintf(line, sizeof(line), "%s=%s", numbers[i].key, words[k]);
-                        ck_assert_msg(policy_parse(line, strlen(line), table, &p, &message) == POLICY_E_INVALID, "%s",
-                                      line);
+                        ck_assert_msg(policy_parse(line, strlen(line), table, &p, &message) ==
+                                              POLICY_E_INVALID,
+                                      "%s", line);
                 }
                 str_freep(&message);
-                (void)snprintf(line, sizeof(line), "%s=%u\n%s=%u", numbers[i].key, numbers[i].min, numbers[i].key,
-                               numbers[i].min);
-                ck_assert_int_eq(policy_parse(line, strlen(line), table, &p, &message), POLICY_E_INVALID);
+                (void)snprintf(line, sizeof(line), "%s=%u\n%s=%u", numbers[i].key, numbers[i].min,
+                               numbers[i].key, numbers[i].min);
+                ck_assert_int_eq(policy_parse(line, strlen(line), table, &p, &message),
+                                 POLICY_E_INVALID);
                 ck_assert_ptr_nonnull(strstr(message, "policy.conf:2: "));
         }
 }
 END_TEST
 
 START_TEST(parse_rates) {
-        static const char *const keys[] = { "RATE_PER_VERB", "RATE_TOTAL", "AUDIT_REFUSALS" };
-        static const char *const good[] = { "1/1", "100000/86400" };
-        static const char *const bad[] = { "", "6", "6/", "/600", "0/600", "6/0", "100001/600", "6/86401", "6/600/1",
-                                           "6 / 600", "-6/600", "6/600s" };
+        static const char *const keys[] = {"RATE_PER_VERB", "RATE_TOTAL", "AUDIT_REFUSALS"};
+        static const char *const good[] = {"1/1", "100000/86400"};
+        static const char *const bad[] = {"",        "6",       "6/",         "/600",
+                                          "0/600",   "6/0",     "100001/600", "6/86401",
+                                          "6/600/1", "6 / 600", "-6/600",     "6/600s"};
         char line[128];
 
         for (size_t k = 0; k < 3; k++) {
@@ -188,7 +211,8 @@ START_TEST(parse_rates) {
                         char want[128];
 
                         (void)snprintf(line, sizeof(line), "%s=%s", keys[k], bad[i]);
-                        (void)snprintf(want, sizeof(want), "policy.conf:1: %s: must be COUNT/SECONDS within its bounds",
+                        (void)snprintf(want, sizeof(want),
+                                       "policy.conf:1: %s: must be COUNT/SECONDS within its bounds",
                                        keys[k]);
                         refused(line, want);
                 }
@@ -196,7 +220,8 @@ START_TEST(parse_rates) {
                 {
                         char want[128];
 
-                        (void)snprintf(want, sizeof(want), "policy.conf:2: %s: this key has a line already", keys[k]);
+                        (void)snprintf(want, sizeof(want),
+                                       "policy.conf:2: %s: this key has a line already", keys[k]);
                         refused(line, want);
                 }
         }
@@ -208,7 +233,8 @@ START_TEST(parse_nul_and_size) {
         CLEANUP(str_done) Str s = STR_NULL;
         Policy *p = NULL;
 
-        ck_assert_int_eq(policy_parse("MODE_up=auto\0\n", 14, table, &p, &message), POLICY_E_INVALID);
+        ck_assert_int_eq(policy_parse("MODE_up=auto\0\n", 14, table, &p, &message),
+                         POLICY_E_INVALID);
         ck_assert_str_eq(message, "policy.conf:1: has a NUL byte");
         str_freep(&message);
         ck_assert_int_eq(policy_parse("\n# a\0b\n", 7, table, &p, &message), POLICY_E_INVALID);
@@ -232,11 +258,14 @@ START_TEST(parse_built_in_passes_over_absent_own_verbs) {
         refused(text, "policy.conf:1: MODE_gone: there is no such verb");
         ck_assert_int_eq(policy_parse_built_in(text, strlen(text), table, &p, &message), 0);
         ck_assert_int_eq(policy_mode(p, table_find(table, "status")), POLICY_AUTO);
-        ck_assert_int_eq(policy_parse_built_in("MODE_gone=maybe", 15, table, &p, &message), POLICY_E_INVALID);
+        ck_assert_int_eq(policy_parse_built_in("MODE_gone=maybe", 15, table, &p, &message),
+                         POLICY_E_INVALID);
         str_freep(&message);
-        ck_assert_int_eq(policy_parse_built_in("MODE_Bad=auto", 13, table, &p, &message), POLICY_E_INVALID);
+        ck_assert_int_eq(policy_parse_built_in("MODE_Bad=auto", 13, table, &p, &message),
+                         POLICY_E_INVALID);
         str_freep(&message);
-        ck_assert_int_eq(policy_parse_built_in("TIMEOUT_=1", 10, table, &p, &message), POLICY_E_INVALID);
+        ck_assert_int_eq(policy_parse_built_in("TIMEOUT_=1", 10, table, &p, &message),
+                         POLICY_E_INVALID);
         str_freep(&message);
         ck_assert_int_eq(policy_parse_built_in("X=1", 3, table, &p, &message), POLICY_E_INVALID);
 }
@@ -244,16 +273,17 @@ END_TEST
 
 START_TEST(mode_of_a_verb_of_another_table) {
         CLEANUP(policy_freep) Policy *p = parsed("MODE_ping=auto");
-        const Verb other = { .name = "other", .timeout_sec = 5 };
+        const Verb other = {.name = "other", .timeout_sec = 5};
 
         ck_assert_int_eq(policy_mode(p, &other), POLICY_DENY);
         ck_assert_uint_eq(policy_timeout(p, &other), 5);
 }
 END_TEST
 
-/* The shipped file: read-only verbs and restart run, the rest is denied, and each comment says a true default. */
+/* The shipped file: read-only verbs and restart run, the rest is denied, and each comment says a
+ * true default. */
 START_TEST(shipped_file) {
-        static const char *const runs[] = { "ping", "status", "health", "logs", "restart" };
+        static const char *const runs[] = {"ping", "status", "health", "logs", "restart"};
         FILE *f = fopen(POLICY_TEMPLATE, "re");
         CLEANUP(str_done) Str plain = STR_NULL, all = STR_NULL;
         CLEANUP(policy_freep) Policy *p = NULL, *q = NULL;
@@ -275,12 +305,14 @@ START_TEST(shipped_file) {
         ck_assert_uint_eq(autos, 5);
         for (size_t i = 0; i < 5; i++)
                 ck_assert_int_eq(policy_mode(p, table_find(table, runs[i])), POLICY_AUTO);
-        for (const Verb *v = table_at(table, 0); v && !v->own; v = table_at(table, (size_t)(v - table_at(table, 0)) + 1)) {
+        for (const Verb *v = table_at(table, 0); v && !v->own;
+             v = table_at(table, (size_t)(v - table_at(table, 0)) + 1)) {
                 CLEANUP(str_freep) char *mode = NULL;
                 ck_assert_int_eq(str_printf(&mode, "MODE_%s=", v->name), 0);
                 ck_assert_ptr_nonnull(strstr(plain.data, mode));
         }
-        ck_assert_uint_eq(keys, 13 + 9); /* every key of policy.h, and a TIMEOUT_ for each verb that runs something */
+        ck_assert_uint_eq(keys, 13 + 9); /* every key of policy.h, and a TIMEOUT_ for each verb that
+                                            runs something */
         q = parsed(all.data);
         is_default(q);
 }
@@ -288,8 +320,15 @@ END_TEST
 
 int main(void) {
         const TTest *const tests[] = {
-                default_denies, parse_everything, parse_names_the_line, parse_bounds, parse_rates, parse_nul_and_size,
-                parse_built_in_passes_over_absent_own_verbs, mode_of_a_verb_of_another_table, shipped_file,
+                default_denies,
+                parse_everything,
+                parse_names_the_line,
+                parse_bounds,
+                parse_rates,
+                parse_nul_and_size,
+                parse_built_in_passes_over_absent_own_verbs,
+                mode_of_a_verb_of_another_table,
+                shipped_file,
         };
         Suite *suite = suite_create("policy/policy");
         TCase *tc = tcase_create("all");

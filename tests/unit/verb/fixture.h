@@ -12,7 +12,7 @@ __attribute__((unused)) static void fixture_list(Strv *v, const char *const *ite
                 ck_assert_int_eq(strv_add(v, items[i]), 0);
 }
 
-#define LIST(v, ...) fixture_list(v, (const char *const[]){ __VA_ARGS__, NULL })
+#define LIST(v, ...) fixture_list(v, (const char *const[]){__VA_ARGS__, NULL})
 
 __attribute__((unused)) static VerbSetup fixture_setup(const char *stack) {
         VerbSetup s = {
@@ -30,8 +30,9 @@ __attribute__((unused)) static VerbSetup fixture_setup(const char *stack) {
         LIST(&s.buildable, "web");
         LIST(&s.files, "/home/u/my shop/compose.yaml", "/home/u/my shop/prod.yaml");
         LIST(&s.env_files, "/home/u/my shop/.env");
-        LIST(&s.bins, "stack=/opt/stack", "podman-compose=/usr/bin/podman-compose", "podman=/usr/bin/podman",
-             "docker=/usr/bin/docker", "systemctl=/usr/bin/systemctl", "journalctl=/usr/bin/journalctl");
+        LIST(&s.bins, "stack=/opt/stack", "podman-compose=/usr/bin/podman-compose",
+             "podman=/usr/bin/podman", "docker=/usr/bin/docker", "systemctl=/usr/bin/systemctl",
+             "journalctl=/usr/bin/journalctl");
         LIST(&s.env, "TZ=UTC");
         return s;
 }
@@ -60,20 +61,20 @@ __attribute__((unused)) static void fixture_own_add(OwnVerbs *list, OwnVerb v) {
         list->items[list->len++] = v;
 }
 
-#define RUN_TESTS(name_, ...) \
-        int main(void) { \
-                const TTest *const tests[] = { __VA_ARGS__ }; \
-                Suite *suite = suite_create(name_); \
-                TCase *tc = tcase_create("all"); \
-                SRunner *runner; \
-                int failed; \
-                for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) \
-                        tcase_add_test(tc, tests[i]); \
-                tcase_set_timeout(tc, 60); \
-                suite_add_tcase(suite, tc); \
-                runner = srunner_create(suite); \
-                srunner_run_all(runner, CK_NORMAL); \
-                failed = srunner_ntests_failed(runner); \
-                srunner_free(runner); \
-                return failed ? EXIT_FAILURE : EXIT_SUCCESS; \
+#define RUN_TESTS(name_, ...)                                                                      \
+        int main(void) {                                                                           \
+                const TTest *const tests[] = {__VA_ARGS__};                                        \
+                Suite *suite = suite_create(name_);                                                \
+                TCase *tc = tcase_create("all");                                                   \
+                SRunner *runner;                                                                   \
+                int failed;                                                                        \
+                for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)                      \
+                        tcase_add_test(tc, tests[i]);                                              \
+                tcase_set_timeout(tc, 60);                                                         \
+                suite_add_tcase(suite, tc);                                                        \
+                runner = srunner_create(suite);                                                    \
+                srunner_run_all(runner, CK_NORMAL);                                                \
+                failed = srunner_ntests_failed(runner);                                            \
+                srunner_free(runner);                                                              \
+                return failed ? EXIT_FAILURE : EXIT_SUCCESS;                                       \
         }

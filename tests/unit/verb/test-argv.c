@@ -44,7 +44,8 @@ START_TEST(new_the_whole_environment) {
                           "PATH=/usr/bin:/bin", "HOME=/home/u", "XDG_RUNTIME_DIR=/run/user/1000",
                           "DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus", "LANG=C.UTF-8",
                           "GIT_DIR=/nonexistent", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
-                          "BUILDX_GIT_INFO=false", "SPOOLGATE_CHECKOUT=/home/u/my shop", "TZ=UTC", NULL });
+                          "BUILDX_GIT_INFO=false", "SPOOLGATE_CHECKOUT=/home/u/my shop", "TZ=UTC",
+                          NULL});
         ck_assert_str_eq(plan_cwd(p), "/");
 }
 END_TEST
@@ -57,13 +58,15 @@ START_TEST(new_without_runtime_dir_and_with_an_odd_one) {
         s.runtime_dir = NULL;
         ck_assert_int_eq(table_new(&s, NULL, &none), 0);
         p = plan(none, "status", NULL);
-        env_is(p, (const char *const[]){ "PATH=/usr/bin:/bin", "HOME=/home/u", "LANG=C.UTF-8",
-                                         "GIT_DIR=/nonexistent", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none",
-                                         "BUILDX_GIT_INFO=false", "TZ=UTC", NULL });
+        env_is(p, (const char *const[]){"PATH=/usr/bin:/bin", "HOME=/home/u", "LANG=C.UTF-8",
+                                        "GIT_DIR=/nonexistent", "GIT_NO_LAZY_FETCH=1",
+                                        "GIT_ALLOW_PROTOCOL=none", "BUILDX_GIT_INFO=false",
+                                        "TZ=UTC", NULL});
         s.runtime_dir = "/run/a b;c,d";
         odd = make(s, NULL);
         q = plan(odd, "status", NULL);
-        ck_assert_str_eq(plan_envp(q)[3], "DBUS_SESSION_BUS_ADDRESS=unix:path=/run/a%20b%3bc%2cd/bus");
+        ck_assert_str_eq(plan_envp(q)[3],
+                         "DBUS_SESSION_BUS_ADDRESS=unix:path=/run/a%20b%3bc%2cd/bus");
 }
 END_TEST
 
@@ -112,9 +115,9 @@ START_TEST(new_refuses_what_cannot_run) {
 
         strv_done(&s.bins);
         t = make(s, NULL);
-        ck_assert_int_eq(plan_new(t, (VerbCall){ .verb = table_find(t, "ping") }, &p), -EINVAL);
-        ck_assert_int_eq(plan_new(t, (VerbCall){ .verb = table_find(t, "status") }, &p), -EINVAL);
-        ck_assert_int_eq(plan_new(t, (VerbCall){ .verb = NULL }, &p), -EINVAL);
+        ck_assert_int_eq(plan_new(t, (VerbCall){.verb = table_find(t, "ping")}, &p), -EINVAL);
+        ck_assert_int_eq(plan_new(t, (VerbCall){.verb = table_find(t, "status")}, &p), -EINVAL);
+        ck_assert_int_eq(plan_new(t, (VerbCall){.verb = NULL}, &p), -EINVAL);
         ck_assert_ptr_null(p);
         ck_assert_ptr_null(plan_free(NULL));
 }
@@ -124,8 +127,9 @@ START_TEST(new_refuses_an_arg_that_is_not_there) {
         CLEANUP(table_freep) VerbTable *t = make(fixture_setup("quadlet"), NULL);
         Plan *p = NULL;
 
-        ck_assert_int_eq(plan_new(t, (VerbCall){ .verb = table_find(t, "logs") }, &p), -EINVAL);
-        ck_assert_int_eq(plan_new(t, (VerbCall){ .verb = table_find(t, "logs"), .arg = "other" }, &p), -EINVAL);
+        ck_assert_int_eq(plan_new(t, (VerbCall){.verb = table_find(t, "logs")}, &p), -EINVAL);
+        ck_assert_int_eq(plan_new(t, (VerbCall){.verb = table_find(t, "logs"), .arg = "other"}, &p),
+                         -EINVAL);
         ck_assert_ptr_null(p);
 }
 END_TEST
@@ -137,12 +141,14 @@ START_TEST(format_quotes) {
         CLEANUP(str_freep) char *line = NULL;
 
         fixture_own_add(&own, fixture_own("warm", NULL));
-        LIST(&own.items[0].argv, "/bin/x", "", "a b", "it's", "$(id)", "<arg>", "tab\there", "A1_./:=@%+,-", "\xc3\xa4");
+        LIST(&own.items[0].argv, "/bin/x", "", "a b", "it's", "$(id)", "<arg>", "tab\there",
+             "A1_./:=@%+,-", "\xc3\xa4");
         t = make(fixture_setup("script"), &own);
         own_done(&own);
         p = plan(t, "warm", NULL);
         ck_assert_int_eq(plan_format(p, &line), 0);
-        ck_assert_str_eq(line, "/bin/x '' 'a b' 'it'\\''s' '$(id)' '<arg>' 'tab\\x09here' A1_./:=@%+,- '\xc3\xa4'");
+        ck_assert_str_eq(line, "/bin/x '' 'a b' 'it'\\''s' '$(id)' '<arg>' 'tab\\x09here' "
+                               "A1_./:=@%+,- '\xc3\xa4'");
 }
 END_TEST
 
@@ -173,5 +179,6 @@ START_TEST(format_row_shows_placeholders) {
 END_TEST
 
 RUN_TESTS("verb/argv", new_the_whole_environment, new_without_runtime_dir_and_with_an_odd_one,
-          new_own_env_wins_and_no_name_is_there_twice, new_argv_is_the_tables_memory, new_refuses_what_cannot_run,
-          new_refuses_an_arg_that_is_not_there, format_quotes, format_row_shows_placeholders)
+          new_own_env_wins_and_no_name_is_there_twice, new_argv_is_the_tables_memory,
+          new_refuses_what_cannot_run, new_refuses_an_arg_that_is_not_there, format_quotes,
+          format_row_shows_placeholders)

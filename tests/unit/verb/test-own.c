@@ -37,10 +37,17 @@ START_TEST(check_accepts) {
 END_TEST
 
 START_TEST(check_names) {
-        static const struct { const char *name, *says; } cases[] = {
-                { "Reindex", "[a-z]" }, { "", "[a-z]" }, { "a_b", "[a-z]" }, { "exec", "hard deny" },
-                { "reset-db", "hard deny" }, { "ping", "built-in" }, { "join-network", "built-in" },
-                { "shell:web", "[a-z]" },
+        static const struct {
+                const char *name, *says;
+        } cases[] = {
+                {"Reindex", "[a-z]"},
+                {"", "[a-z]"},
+                {"a_b", "[a-z]"},
+                {"exec", "hard deny"},
+                {"reset-db", "hard deny"},
+                {"ping", "built-in"},
+                {"join-network", "built-in"},
+                {"shell:web", "[a-z]"},
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -65,12 +72,23 @@ START_TEST(check_message_names_the_verb) {
 END_TEST
 
 START_TEST(check_argv) {
-        static const struct { const char *argv0, *argv1, *says; } cases[] = {
-                { "reindex", "x", "absolute" }, { "/", "x", "absolute" }, { "/usr/../bin/x", "x", "absolute" },
-                { "/usr//x", "x", "absolute" }, { "/usr/./x", "x", "absolute" }, { "/usr/x/", "x", "absolute" },
-                { "/home/u/shop/tool", "x", "outside the checkout" }, { "/home/u/shop", "x", "outside the checkout" },
-                { "/bin/{arg}", "x", "braces" }, { "{arg}", "x", "absolute" }, { "/bin/x", "--n={arg}", "braces" },
-                { "/bin/x", "{other}", "braces" }, { "/bin/x", "{arg}", "no arg enum" }, { "/bin/x", "}", "braces" },
+        static const struct {
+                const char *argv0, *argv1, *says;
+        } cases[] = {
+                {"reindex", "x", "absolute"},
+                {"/", "x", "absolute"},
+                {"/usr/../bin/x", "x", "absolute"},
+                {"/usr//x", "x", "absolute"},
+                {"/usr/./x", "x", "absolute"},
+                {"/usr/x/", "x", "absolute"},
+                {"/home/u/shop/tool", "x", "outside the checkout"},
+                {"/home/u/shop", "x", "outside the checkout"},
+                {"/bin/{arg}", "x", "braces"},
+                {"{arg}", "x", "absolute"},
+                {"/bin/x", "--n={arg}", "braces"},
+                {"/bin/x", "{other}", "braces"},
+                {"/bin/x", "{arg}", "no arg enum"},
+                {"/bin/x", "}", "braces"},
         };
         OwnVerbs own = one("warm", NULL);
 
@@ -84,7 +102,7 @@ START_TEST(check_argv) {
                 ck_assert_int_eq(strv_add(&own.items[0].argv, "/bin/x"), 0);
         refused(&own, NULL, "1 to 30");
         LIST(&own.items[0].argv, "/home/u/shop2/tool");
-        ck_assert_int_eq(own_check(&own, "/home/u/shop", &(char *){ NULL }), 0);
+        ck_assert_int_eq(own_check(&own, "/home/u/shop", &(char *){NULL}), 0);
         own_done(&own);
 }
 END_TEST
@@ -107,8 +125,21 @@ END_TEST
 
 START_TEST(check_env) {
         static const char *const bad[] = {
-                "PATH=/x", "LD_PRELOAD=x", "LD_=x", "GIT_DIR=x", "BASH_ENV=x", "ENV=x", "HOME=/", "XDG_RUNTIME_DIR=/",
-                "DBUS_SESSION_BUS_ADDRESS=x", "lower=x", "1X=x", "=x", "NOEQ", "", "A-B=x",
+                "PATH=/x",
+                "LD_PRELOAD=x",
+                "LD_=x",
+                "GIT_DIR=x",
+                "BASH_ENV=x",
+                "ENV=x",
+                "HOME=/",
+                "XDG_RUNTIME_DIR=/",
+                "DBUS_SESSION_BUS_ADDRESS=x",
+                "lower=x",
+                "1X=x",
+                "=x",
+                "NOEQ",
+                "",
+                "A-B=x",
         };
         OwnVerbs own = one("warm", NULL);
 
@@ -146,7 +177,7 @@ START_TEST(check_class_and_time) {
 END_TEST
 
 START_TEST(check_probe) {
-        static const char *const bad[] = { "ping", "logs", "restart", "nothing", "warm", "look" };
+        static const char *const bad[] = {"ping", "logs", "restart", "nothing", "warm", "look"};
         OwnVerbs own = one("warm", NULL);
 
         fixture_own_add(&own, fixture_own("look", "orders"));
@@ -159,10 +190,10 @@ START_TEST(check_probe) {
         }
         str_freep(&own.items[0].probe);
         ck_assert_int_eq(str_dup("health", &own.items[0].probe), 0);
-        ck_assert_int_eq(own_check(&own, NULL, &(char *){ NULL }), 0);
+        ck_assert_int_eq(own_check(&own, NULL, &(char *){NULL}), 0);
         own_done(&own);
 }
 END_TEST
 
-RUN_TESTS("verb/own", check_accepts, check_names, check_message_names_the_verb, check_argv, check_args, check_env,
-          check_class_and_time, check_probe)
+RUN_TESTS("verb/own", check_accepts, check_names, check_message_names_the_verb, check_argv,
+          check_args, check_env, check_class_and_time, check_probe)

@@ -55,7 +55,8 @@ START_TEST(new_says_what_is_missing) {
         ck_assert_int_eq(table_new(&s, NULL, &t), 0);
         ck_assert_ptr_null(table_find(t, "ping")->missing);
         ck_assert_str_eq(table_find(t, "status")->missing, "stack was not found at install");
-        ck_assert_str_eq(table_find(t, "join-network")->missing, "no network and container to join are set");
+        ck_assert_str_eq(table_find(t, "join-network")->missing,
+                         "no network and container to join are set");
         t = table_free(t);
 
         strv_done(&s.bins);
@@ -100,8 +101,10 @@ START_TEST(new_quadlet_without_services_speaks_of_no_unit) {
 END_TEST
 
 START_TEST(hard_denied_names) {
-        static const char *const yes[] = { "exec", "eval", "shell", "sh", "bash", "reset-db", "shell:", "shell:web" };
-        static const char *const no[] = { "", "ping", "execute", "shells", "SH", "reset", "she", "bash-it" };
+        static const char *const yes[] = {"exec", "eval",     "shell",  "sh",
+                                          "bash", "reset-db", "shell:", "shell:web"};
+        static const char *const no[] = {"",   "ping",  "execute", "shells",
+                                         "SH", "reset", "she",     "bash-it"};
 
         for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
                 ck_assert_msg(table_hard_denied(yes[i]), "%s", yes[i]);
@@ -137,7 +140,7 @@ END_TEST
 
 START_TEST(shapes_every_byte) {
         for (int c = 0; c < 256; c++) {
-                char one[1] = { (char)c }, two[2] = { 'a', (char)c };
+                char one[1] = {(char)c}, two[2] = {'a', (char)c};
                 bool lower = c >= 'a' && c <= 'z', digit = c >= '0' && c <= '9';
 
                 ck_assert_int_eq(table_verb_shape(one, 1), lower);
@@ -150,17 +153,22 @@ END_TEST
 
 START_TEST(call_every_refusal) {
         VerbTable *t = make("script", NULL);
-        VerbCall call = { 0 };
+        VerbCall call = {0};
 
         ck_assert_int_eq(table_call(t, table_find(t, "restart"), NULL, &call), TABLE_E_ARG_MISSING);
-        ck_assert_int_eq(table_call(t, table_find(t, "status"), "web", &call), TABLE_E_ARG_UNEXPECTED);
+        ck_assert_int_eq(table_call(t, table_find(t, "status"), "web", &call),
+                         TABLE_E_ARG_UNEXPECTED);
         ck_assert_int_eq(table_call(t, table_find(t, "ping"), "", &call), TABLE_E_ARG_UNEXPECTED);
         ck_assert_int_eq(table_call(t, table_find(t, "restart"), "", &call), TABLE_E_ARG_SHAPE);
         ck_assert_int_eq(table_call(t, table_find(t, "restart"), "-f", &call), TABLE_E_ARG_SHAPE);
-        ck_assert_int_eq(table_call(t, table_find(t, "restart"), "web;id", &call), TABLE_E_ARG_SHAPE);
-        ck_assert_int_eq(table_call(t, table_find(t, "restart"), "cache", &call), TABLE_E_ARG_NOT_LISTED);
-        ck_assert_int_eq(table_call(t, table_find(t, "restart"), "we", &call), TABLE_E_ARG_NOT_LISTED);
-        ck_assert_int_eq(table_call(t, table_find(t, "rebuild"), "db_1", &call), TABLE_E_ARG_NOT_LISTED);
+        ck_assert_int_eq(table_call(t, table_find(t, "restart"), "web;id", &call),
+                         TABLE_E_ARG_SHAPE);
+        ck_assert_int_eq(table_call(t, table_find(t, "restart"), "cache", &call),
+                         TABLE_E_ARG_NOT_LISTED);
+        ck_assert_int_eq(table_call(t, table_find(t, "restart"), "we", &call),
+                         TABLE_E_ARG_NOT_LISTED);
+        ck_assert_int_eq(table_call(t, table_find(t, "rebuild"), "db_1", &call),
+                         TABLE_E_ARG_NOT_LISTED);
         ck_assert_ptr_null(call.verb);
         table_free(t);
 }
@@ -231,6 +239,6 @@ START_TEST(words) {
 END_TEST
 
 RUN_TESTS("verb/table", new_unknown_stack, new_copies_the_setup, new_says_what_is_missing,
-          new_compose_without_files_or_project, new_quadlet_without_services_speaks_of_no_unit, hard_denied_names,
-          shapes, shapes_every_byte, call_every_refusal, call_holds_the_enums_memory,
-          own_verbs_come_last_and_are_copied, words)
+          new_compose_without_files_or_project, new_quadlet_without_services_speaks_of_no_unit,
+          hard_denied_names, shapes, shapes_every_byte, call_every_refusal,
+          call_holds_the_enums_memory, own_verbs_come_last_and_are_copied, words)

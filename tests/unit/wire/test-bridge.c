@@ -5,23 +5,34 @@
 
 #include "wire/bridge.h"
 
-#define LEAST \
-        "{\"v\":1,\"slug\":\"shop\",\"checkout\":{\"path\":\"/home/u/shop\",\"device\":66,\"inode\":12}," \
-        "\"spool\":\"untracked/spoolgate\",\"stack\":\"script\",\"path\":\"/usr/bin:/bin\",\"home\":\"/home/u\"," \
+#define LEAST                                                                                      \
+        "{\"v\":1,\"slug\":\"shop\",\"checkout\":{\"path\":\"/home/u/"                             \
+        "shop\",\"device\":66,\"inode\":12},"                                                      \
+        "\"spool\":\"untracked/spoolgate\",\"stack\":\"script\",\"path\":\"/usr/bin:/"             \
+        "bin\",\"home\":\"/home/u\","                                                              \
         "\"launch\":\"scope\",\"jail\":\"landlock\"}"
-#define FULL \
-        "{\n  \"v\": 1,\n  \"slug\": \"shop\",\n" \
-        "  \"checkout\": {\n    \"path\": \"/home/u/my shop\",\n    \"device\": 66,\n    \"inode\": 12\n  },\n" \
-        "  \"git_dir\": {\n    \"path\": \"/home/u/my shop/.git\",\n    \"device\": 66,\n    \"inode\": -1\n  },\n" \
-        "  \"spool\": \"untracked/spoolgate\",\n  \"stack\": \"docker-compose\",\n  \"project\": \"shop\",\n" \
-        "  \"path\": \"/usr/bin:/bin\",\n  \"home\": \"/home/u\",\n  \"runtime_dir\": \"/run/user/1000\",\n" \
-        "  \"network\": \"agents\",\n  \"container\": \"sandbox\",\n  \"bins\": [\n    \"docker=/usr/bin/docker\"\n  ],\n" \
-        "  \"compose\": [\n    \"compose.yaml\",\n    \"deploy/prod.yaml\"\n  ],\n" \
-        "  \"run_files\": [\n    \"/home/u/.local/state/spoolgate/shop/seal/compose.yaml\"\n  ],\n" \
-        "  \"services\": [\n    \"web\",\n    \"db\"\n  ],\n  \"buildable\": [\n    \"web\"\n  ],\n" \
-        "  \"env_files\": [\n    \".env\"\n  ],\n  \"guarded\": [\n    \"compose.yaml\"\n  ],\n" \
-        "  \"env\": [\n    \"TZ=UTC\"\n  ],\n  \"keys\": [\n    \"agent.key\"\n  ],\n  \"launch\": \"direct\",\n" \
-        "  \"jail\": \"seccomp\",\n  \"agent_uid\": 100999,\n  \"tasks_max\": 512,\n  \"memory_max\": 1073741824,\n" \
+#define FULL                                                                                       \
+        "{\n  \"v\": 1,\n  \"slug\": \"shop\",\n"                                                  \
+        "  \"checkout\": {\n    \"path\": \"/home/u/my shop\",\n    \"device\": 66,\n    "         \
+        "\"inode\": 12\n  },\n"                                                                    \
+        "  \"git_dir\": {\n    \"path\": \"/home/u/my shop/.git\",\n    \"device\": 66,\n    "     \
+        "\"inode\": -1\n  },\n"                                                                    \
+        "  \"spool\": \"untracked/spoolgate\",\n  \"stack\": \"docker-compose\",\n  \"project\": " \
+        "\"shop\",\n"                                                                              \
+        "  \"path\": \"/usr/bin:/bin\",\n  \"home\": \"/home/u\",\n  \"runtime_dir\": "            \
+        "\"/run/user/1000\",\n"                                                                    \
+        "  \"network\": \"agents\",\n  \"container\": \"sandbox\",\n  \"bins\": [\n    "           \
+        "\"docker=/usr/bin/docker\"\n  ],\n"                                                       \
+        "  \"compose\": [\n    \"compose.yaml\",\n    \"deploy/prod.yaml\"\n  ],\n"                \
+        "  \"run_files\": [\n    \"/home/u/.local/state/spoolgate/shop/seal/compose.yaml\"\n  "    \
+        "],\n"                                                                                     \
+        "  \"services\": [\n    \"web\",\n    \"db\"\n  ],\n  \"buildable\": [\n    \"web\"\n  "   \
+        "],\n"                                                                                     \
+        "  \"env_files\": [\n    \".env\"\n  ],\n  \"guarded\": [\n    \"compose.yaml\"\n  ],\n"   \
+        "  \"env\": [\n    \"TZ=UTC\"\n  ],\n  \"keys\": [\n    \"agent.key\"\n  ],\n  "           \
+        "\"launch\": \"direct\",\n"                                                                \
+        "  \"jail\": \"seccomp\",\n  \"agent_uid\": 100999,\n  \"tasks_max\": 512,\n  "            \
+        "\"memory_max\": 1073741824,\n"                                                            \
         "  \"version\": \"0.1.0\"\n}\n"
 
 static Bridge *parsed(const char *text) {
@@ -36,7 +47,8 @@ static void refused(const char *text, const char *says) {
         CLEANUP(str_freep) char *message = NULL;
         Bridge *b = NULL;
 
-        ck_assert_msg(bridge_parse(text, strlen(text), &b, &message) == BRIDGE_E_INVALID, "%s", text);
+        ck_assert_msg(bridge_parse(text, strlen(text), &b, &message) == BRIDGE_E_INVALID, "%s",
+                      text);
         ck_assert_msg(strstr(message, says) != NULL, "%s: %s", text, message);
         ck_assert_int_eq(strncmp(message, "bridge.json:", 12), 0);
         ck_assert_ptr_null(b);
@@ -48,7 +60,8 @@ static void bent(const char *base, const char *from, const char *to, const char 
         const char *at = strstr(base, from);
 
         ck_assert_msg(at != NULL, "%s", from);
-        ck_assert_int_eq(str_printf(&text, "%.*s%s%s", (int)(at - base), base, to, at + strlen(from)), 0);
+        ck_assert_int_eq(
+                str_printf(&text, "%.*s%s%s", (int)(at - base), base, to, at + strlen(from)), 0);
         refused(text, says);
 }
 
@@ -110,7 +123,8 @@ START_TEST(parse_each_text) {
         bent(LEAST, "\"slug\":\"shop\"", "\"slug\":null", "slug: must be a string");
         bent(LEAST, "\"slug\":\"shop\"", "\"slug\":\"Shop\"", "slug: must be [a-z]");
         bent(LEAST, "\"slug\":\"shop\"", "\"slug\":\"a.b\"", "slug: must be [a-z]");
-        bent(LEAST, "\"slug\":\"shop\"", "\"slug\":\"a1234567890123456789012345678901\"", "slug: must be [a-z]");
+        bent(LEAST, "\"slug\":\"shop\"", "\"slug\":\"a1234567890123456789012345678901\"",
+             "slug: must be [a-z]");
         bent(LEAST, "untracked/spoolgate", "/abs", "spool: must be a relative");
         bent(LEAST, "untracked/spoolgate", "a/../b", "spool: must be a relative");
         bent(LEAST, "untracked/spoolgate", "", "spool: must be a relative");
@@ -125,7 +139,8 @@ START_TEST(parse_each_text) {
         bent(FULL, "\"agents\"", "\"--flag\"", "network: must be a name");
         bent(FULL, "\"sandbox\"", "7", "container: must be a string");
         bent(FULL, "\"project\": \"shop\"", "\"project\": \"-x\"", "project: must be a name");
-        bent(FULL, "\"runtime_dir\": \"/run/user/1000\"", "\"runtime_dir\": \"/run/../x\"", "runtime_dir: must be");
+        bent(FULL, "\"runtime_dir\": \"/run/user/1000\"", "\"runtime_dir\": \"/run/../x\"",
+             "runtime_dir: must be");
 }
 END_TEST
 
@@ -137,9 +152,11 @@ START_TEST(parse_each_list) {
         bent(FULL, "\"/home/u/.local", "\"home/u/.local", "run_files: must be an absolute");
         bent(FULL, "\"db\"", "\"--db\"", "services: must be [a-z]");
         bent(FULL, "\"db\"", "3", "services: must be a list of strings");
-        bent(FULL, "\"buildable\": [\n    \"web\"\n  ]", "\"buildable\": \"web\"", "buildable: must be a list");
+        bent(FULL, "\"buildable\": [\n    \"web\"\n  ]", "\"buildable\": \"web\"",
+             "buildable: must be a list");
         bent(FULL, "\".env\"", "\"/etc/passwd\"", "env_files: must be a relative");
-        bent(FULL, "\"guarded\": [\n    \"compose.yaml\"", "\"guarded\": [\n    \"..\"", "guarded: must be a relative");
+        bent(FULL, "\"guarded\": [\n    \"compose.yaml\"", "\"guarded\": [\n    \"..\"",
+             "guarded: must be a relative");
         bent(FULL, "TZ=UTC", "LD_PRELOAD=/x", "env: must be NAME=value");
         bent(FULL, "TZ=UTC", "PATH=/x", "env: must be NAME=value");
         bent(FULL, "agent.key", "../agent.key", "keys: must be a name");
@@ -152,8 +169,10 @@ START_TEST(parse_pins_and_numbers) {
         bent(LEAST, "\"device\":66", "\"device\":66,\"more\":1", "checkout: must be {");
         bent(LEAST, "\"device\":66,", "", "checkout: must be {");
         bent(LEAST, "/home/u/shop\"", "home/u/shop\"", "checkout: must be an absolute");
-        bent(LEAST, "{\"path\":\"/home/u/shop\",\"device\":66,\"inode\":12}", "null", "checkout: must be {");
-        bent(FULL, "\"/home/u/my shop/.git\"", "\"/home/u/my shop/../.git\"", "git_dir: must be an absolute");
+        bent(LEAST, "{\"path\":\"/home/u/shop\",\"device\":66,\"inode\":12}", "null",
+             "checkout: must be {");
+        bent(FULL, "\"/home/u/my shop/.git\"", "\"/home/u/my shop/../.git\"",
+             "git_dir: must be an absolute");
         bent(FULL, "100999", "-2", "agent_uid: must be an integer");
         bent(FULL, "100999", "1.0", "agent_uid: must be an integer");
         bent(FULL, "512", "-1", "tasks_max: must be an integer");
@@ -163,7 +182,7 @@ END_TEST
 
 START_TEST(setup_points_into_the_bridge) {
         CLEANUP(bridge_freep) Bridge *b = parsed(FULL);
-        CLEANUP(setup_done) VerbSetup s = { .stack = NULL };
+        CLEANUP(setup_done) VerbSetup s = {.stack = NULL};
         CLEANUP(table_freep) VerbTable *t = NULL;
 
         ck_assert_int_eq(bridge_setup(b, &s), 0);
@@ -181,4 +200,5 @@ START_TEST(setup_points_into_the_bridge) {
 END_TEST
 
 RUN_TESTS("wire/bridge", parse_the_least, parse_and_format_everything, format_the_least_parses_back,
-          parse_the_file_around, parse_each_text, parse_each_list, parse_pins_and_numbers, setup_points_into_the_bridge)
+          parse_the_file_around, parse_each_text, parse_each_list, parse_pins_and_numbers,
+          setup_points_into_the_bridge)

@@ -20,33 +20,59 @@ END_TEST
 START_TEST(parse_longest_verb) {
         Name n;
 
-        ck_assert_int_eq(name_parse("20260102T030405Z-abcdefghijklmnopqrstuvwxyzabcdef-0123456789abcdef.json", &n), 0);
+        ck_assert_int_eq(
+                name_parse(
+                        "20260102T030405Z-abcdefghijklmnopqrstuvwxyzabcdef-0123456789abcdef.json",
+                        &n),
+                0);
         ck_assert_uint_eq(strlen(n.verb), 32);
         ck_assert_uint_eq(strlen(n.text), NAME_MAX_LEN);
-        ck_assert_int_eq(name_parse("20260102T030405Z-abcdefghijklmnopqrstuvwxyzabcdefg-0123456789abcdef.json", &n),
-                         NAME_E_SHAPE);
+        ck_assert_int_eq(
+                name_parse(
+                        "20260102T030405Z-abcdefghijklmnopqrstuvwxyzabcdefg-0123456789abcdef.json",
+                        &n),
+                NAME_E_SHAPE);
 }
 END_TEST
 
 START_TEST(parse_refuses) {
         static const char *const bad[] = {
-                "", ".", "..", ".json", "a.json", ".20260102T030405Z-ping-0123456789abcdef.json",
-                "20260102T030405Z-ping-0123456789abcdef.JSON", "20260102T030405Z-ping-0123456789abcdef.json ",
-                "20260102T030405Z-ping-0123456789abcdef.json.json", "20260102T030405Z-ping-0123456789abcdef",
-                "20260102T030405Z-ping-0123456789ABCDEF.json", "20260102T030405Z-ping-0123456789abcde.json",
-                "20260102T030405Z-ping-0123456789abcdef0.json", "20260102T030405Z-ping-0123456789abcdeg.json",
-                "20260230T030405Z-ping-0123456789abcdef.json", "20260102T240405Z-ping-0123456789abcdef.json",
-                "20260102T030460Z-ping-0123456789abcdef.json", "20260102t030405Z-ping-0123456789abcdef.json",
-                "20260102T030405z-ping-0123456789abcdef.json", "20260102T030405--ping-0123456789abcdef.json",
-                "20260102T030405Z_ping-0123456789abcdef.json", "20260102T030405Z-ping_0123456789abcdef.json",
-                "20260102T030405Z--0123456789abcdef.json", "20260102T030405Z-Ping-0123456789abcdef.json",
-                "20260102T030405Z-ping2-0123456789abcdef.json", "20260102T030405Z-pi/ng-0123456789abcdef.json",
-                "20260102T030405Z-shell:web-0123456789abcdef.json", "20260102T030405Z-p\xd1\x96ng-0123456789abcdef.json",
-                "20260102T030405Z-ping\n-0123456789abcdef.json", "20260102T030405Z-ping-0123456789abcdef\n.json",
-                "2026010203040500-ping-0123456789abcdef.json", "20260102T030405Z",
-                "19691231T235959Z-ping-0123456789abcdef.json", "00260102T030405Z-ping-0123456789abcdef.json",
+                "",
+                ".",
+                "..",
+                ".json",
+                "a.json",
+                ".20260102T030405Z-ping-0123456789abcdef.json",
+                "20260102T030405Z-ping-0123456789abcdef.JSON",
+                "20260102T030405Z-ping-0123456789abcdef.json ",
+                "20260102T030405Z-ping-0123456789abcdef.json.json",
+                "20260102T030405Z-ping-0123456789abcdef",
+                "20260102T030405Z-ping-0123456789ABCDEF.json",
+                "20260102T030405Z-ping-0123456789abcde.json",
+                "20260102T030405Z-ping-0123456789abcdef0.json",
+                "20260102T030405Z-ping-0123456789abcdeg.json",
+                "20260230T030405Z-ping-0123456789abcdef.json",
+                "20260102T240405Z-ping-0123456789abcdef.json",
+                "20260102T030460Z-ping-0123456789abcdef.json",
+                "20260102t030405Z-ping-0123456789abcdef.json",
+                "20260102T030405z-ping-0123456789abcdef.json",
+                "20260102T030405--ping-0123456789abcdef.json",
+                "20260102T030405Z_ping-0123456789abcdef.json",
+                "20260102T030405Z-ping_0123456789abcdef.json",
+                "20260102T030405Z--0123456789abcdef.json",
+                "20260102T030405Z-Ping-0123456789abcdef.json",
+                "20260102T030405Z-ping2-0123456789abcdef.json",
+                "20260102T030405Z-pi/ng-0123456789abcdef.json",
+                "20260102T030405Z-shell:web-0123456789abcdef.json",
+                "20260102T030405Z-p\xd1\x96ng-0123456789abcdef.json",
+                "20260102T030405Z-ping\n-0123456789abcdef.json",
+                "20260102T030405Z-ping-0123456789abcdef\n.json",
+                "2026010203040500-ping-0123456789abcdef.json",
+                "20260102T030405Z",
+                "19691231T235959Z-ping-0123456789abcdef.json",
+                "00260102T030405Z-ping-0123456789abcdef.json",
         };
-        Name n = { .stamp_ms = 7 };
+        Name n = {.stamp_ms = 7};
 
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
                 ck_assert_msg(name_parse(bad[i], &n) == NAME_E_SHAPE, "%s", bad[i]);
@@ -61,7 +87,8 @@ START_TEST(parse_every_byte_at_every_place) {
 
         for (size_t i = 0; i < sizeof(good) - 1; i++)
                 for (int c = 0; c < 256; c++) {
-                        bool verb = i >= 17 && i < 21, nonce = i >= 22 && i < 38, digit = c >= '0' && c <= '9';
+                        bool verb = i >= 17 && i < 21, nonce = i >= 22 && i < 38,
+                             digit = c >= '0' && c <= '9';
                         int r;
 
                         memcpy(bent, good, sizeof(good));
@@ -105,5 +132,5 @@ START_TEST(make_parses_and_is_fresh) {
 }
 END_TEST
 
-RUN_TESTS("wire/name", parse_takes_it_apart, parse_longest_verb, parse_refuses, parse_every_byte_at_every_place,
-          parse_very_long, make_parses_and_is_fresh)
+RUN_TESTS("wire/name", parse_takes_it_apart, parse_longest_verb, parse_refuses,
+          parse_every_byte_at_every_place, parse_very_long, make_parses_and_is_fresh)

@@ -6,7 +6,8 @@
 #include "wire/reason.h"
 
 START_TEST(states) {
-        static const char *const names[] = { "queued", "running", "done", "failed", "uncertain", "denied", "expired" };
+        static const char *const names[] = {"queued",    "running", "done",   "failed",
+                                            "uncertain", "denied",  "expired"};
         State s = STATE_QUEUED;
 
         for (int i = 0; i < 7; i++) {
@@ -29,7 +30,8 @@ START_TEST(reasons_round_trip) {
                 ck_assert_ptr_nonnull(reason_name(i));
                 ck_assert(reason_parse(reason_name(i), &r));
                 ck_assert_int_eq(r, i);
-                ck_assert_uint_eq(strspn(reason_name(i), "abcdefghijklmnopqrstuvwxyz-"), strlen(reason_name(i)));
+                ck_assert_uint_eq(strspn(reason_name(i), "abcdefghijklmnopqrstuvwxyz-"),
+                                  strlen(reason_name(i)));
         }
         ck_assert(!reason_parse("", &r));
         ck_assert(!reason_parse("none", &r));
@@ -38,12 +40,32 @@ START_TEST(reasons_round_trip) {
 END_TEST
 
 START_TEST(reason_states) {
-        static const char *const failed[] = { "exit-nonzero", "signal", "timeout", "spawn", "cancelled" };
+        static const char *const failed[] = {"exit-nonzero", "signal", "timeout", "spawn",
+                                             "cancelled"};
         static const char *const denied[] = {
-                "malformed", "name-mismatch", "unknown-key", "hard-denied", "unknown-verb", "arg-missing",
-                "arg-unexpected", "arg-shape", "arg-not-listed", "policy", "scope", "paused", "bad-mac", "rate",
-                "queue-full", "integrity-modified", "integrity-unsealed", "integrity-env", "integrity-error",
-                "future-dated", "key-conflict", "host-config", "host-error",
+                "malformed",
+                "name-mismatch",
+                "unknown-key",
+                "hard-denied",
+                "unknown-verb",
+                "arg-missing",
+                "arg-unexpected",
+                "arg-shape",
+                "arg-not-listed",
+                "policy",
+                "scope",
+                "paused",
+                "bad-mac",
+                "rate",
+                "queue-full",
+                "integrity-modified",
+                "integrity-unsealed",
+                "integrity-env",
+                "integrity-error",
+                "future-dated",
+                "key-conflict",
+                "host-config",
+                "host-error",
         };
         Reason r;
 

@@ -7,7 +7,7 @@
 #include "wire/record.h"
 
 static Record *parsed(const char *text) {
-        RecordError e = { .line = 0 };
+        RecordError e = {.line = 0};
         Record *r = NULL;
 
         ck_assert_msg(record_parse(text, strlen(text), &r, &e) == 0, "%s: %s", text, e.text);
@@ -36,7 +36,8 @@ START_TEST(put_keeps_the_order_and_replaces) {
         ck_assert_int_eq(record_put_strv(r, "l", &v), 0);
         ck_assert_int_eq(record_put_list(r, "e"), 0);
         ck_assert_int_eq(record_put_bool(r, "t", false), 0);
-        formats(r, "{\"z\":\"one\\n\\\"two\\\"\\\\\",\"a\":-9007199254740993,\"t\":false,\"n\":null,\"s\":null,"
+        formats(r, "{\"z\":\"one\\n\\\"two\\\"\\\\\",\"a\":-9007199254740993,\"t\":false,\"n\":"
+                   "null,\"s\":null,"
                    "\"l\":[\"b\",\"a\"],\"e\":[]}");
 }
 END_TEST
@@ -59,7 +60,8 @@ START_TEST(format_is_one_line_of_ascii) {
         CLEANUP(record_freep) Record *r = NULL;
 
         ck_assert_int_eq(record_new(&r), 0);
-        ck_assert_int_eq(record_put_str(r, "a", "\x1b[2J\x7f\xc2\x9b\xe2\x80\xae\xc3\xa4\r\x7f"), 0);
+        ck_assert_int_eq(record_put_str(r, "a", "\x1b[2J\x7f\xc2\x9b\xe2\x80\xae\xc3\xa4\r\x7f"),
+                         0);
         formats(r, "{\"a\":\"\\u001B[2J\\u007F\\u009B\\u202E\\u00E4\\r\\u007F\"}");
 }
 END_TEST
@@ -107,25 +109,38 @@ START_TEST(parse_says_where) {
 END_TEST
 
 START_TEST(parse_refuses) {
-        static const char *const bad[] = { "", "{", "{}{}", "{} x", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}",
-                                           "{\"a\":\"\\u0000\"}", "{\"a\":\"\xff\"}", "{\"a\":9223372036854775808}",
-                                           "\xef\xbb\xbf{}", "{\"a\":1e400}" };
+        static const char *const bad[] = {"",
+                                          "{",
+                                          "{}{}",
+                                          "{} x",
+                                          "{\"a\":1,\"a\":2}",
+                                          "{\"a\":1,\"\\u0061\":2}",
+                                          "{\"a\":\"\\u0000\"}",
+                                          "{\"a\":\"\xff\"}",
+                                          "{\"a\":9223372036854775808}",
+                                          "\xef\xbb\xbf{}",
+                                          "{\"a\":1e400}"};
         RecordError e;
         Record *r = NULL;
 
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-                ck_assert_msg(record_parse(bad[i], strlen(bad[i]), &r, &e) == RECORD_E_SYNTAX, "%s", bad[i]);
+                ck_assert_msg(record_parse(bad[i], strlen(bad[i]), &r, &e) == RECORD_E_SYNTAX, "%s",
+                              bad[i]);
         ck_assert_int_eq(record_parse("{}\0", 3, &r, &e), RECORD_E_SYNTAX);
         ck_assert_ptr_null(r);
 }
 END_TEST
 
 START_TEST(get_by_type) {
-        CLEANUP(record_freep) Record *r =
+        CLEANUP(record_freep)
+        Record *r =
                 parsed("{\"s\":\"x\",\"i\":-5,\"b\":true,\"n\":null,\"o\":{},\"l\":[1],\"f\":2.0}");
-        static const struct { const char *key; RecordType type; } types[] = {
-                { "s", RECORD_STR }, { "i", RECORD_INT }, { "b", RECORD_BOOL }, { "n", RECORD_NULL },
-                { "o", RECORD_OBJECT }, { "l", RECORD_LIST }, { "f", RECORD_REAL }, { "x", RECORD_ABSENT },
+        static const struct {
+                const char *key;
+                RecordType type;
+        } types[] = {
+                {"s", RECORD_STR},    {"i", RECORD_INT},  {"b", RECORD_BOOL}, {"n", RECORD_NULL},
+                {"o", RECORD_OBJECT}, {"l", RECORD_LIST}, {"f", RECORD_REAL}, {"x", RECORD_ABSENT},
         };
         int64_t i = 77;
         bool b = false;
@@ -150,7 +165,8 @@ START_TEST(get_by_type) {
 END_TEST
 
 START_TEST(strv_of_a_list) {
-        CLEANUP(record_freep) Record *r = parsed("{\"l\":[\"a\",\"b\"],\"e\":[],\"n\":null,\"m\":[\"a\",1],\"s\":\"a\"}");
+        CLEANUP(record_freep)
+        Record *r = parsed("{\"l\":[\"a\",\"b\"],\"e\":[],\"n\":null,\"m\":[\"a\",1],\"s\":\"a\"}");
         CLEANUP(strv_done) Strv v = STRV_NULL, none = STRV_NULL;
 
         ck_assert_int_eq(record_strv(r, "l", &v), 0);
@@ -167,7 +183,7 @@ START_TEST(strv_of_a_list) {
 END_TEST
 
 START_TEST(keys) {
-        static const char *const known[] = { "b", "a", NULL };
+        static const char *const known[] = {"b", "a", NULL};
         CLEANUP(record_freep) Record *r = parsed("{\"a\":1,\"b\":2}");
         CLEANUP(record_freep) Record *more = parsed("{\"a\":1,\"\":2,\"c\":3}");
 
@@ -179,5 +195,6 @@ START_TEST(keys) {
 }
 END_TEST
 
-RUN_TESTS("wire/record", put_keeps_the_order_and_replaces, put_bytes_and_bad_utf8, format_is_one_line_of_ascii,
-          format_pretty, take_moves_the_value, parse_says_where, parse_refuses, get_by_type, strv_of_a_list, keys)
+RUN_TESTS("wire/record", put_keeps_the_order_and_replaces, put_bytes_and_bad_utf8,
+          format_is_one_line_of_ascii, format_pretty, take_moves_the_value, parse_says_where,
+          parse_refuses, get_by_type, strv_of_a_list, keys)

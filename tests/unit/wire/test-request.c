@@ -36,7 +36,8 @@ static void refused_bytes(const char *body, size_t len, Reason want, const char 
         Reason reason = REASON_NONE;
         Request *q = NULL;
 
-        ck_assert_msg(request_parse(&n, body, len, &q, &reason, &detail) == REQUEST_E_REFUSED, "%s", body);
+        ck_assert_msg(request_parse(&n, body, len, &q, &reason, &detail) == REQUEST_E_REFUSED, "%s",
+                      body);
         ck_assert_msg(reason == want, "%s: %s", body, reason_name(reason));
         ck_assert_msg(strstr(detail, says) != NULL, "%s: %s", body, detail);
         ck_assert_ptr_null(q);
@@ -62,9 +63,11 @@ START_TEST(parse_the_least) {
 END_TEST
 
 START_TEST(parse_everything) {
-        CLEANUP(request_freep) Request *q = parsed(
+        CLEANUP(request_freep)
+        Request *q = parsed(
                 "restart",
-                " {\"verb\":\"restart\",\"arg\":\"web\",\"requested_at\":\"2026-01-02T03:05:04.9Z\","
+                " {\"verb\":\"restart\",\"arg\":\"web\",\"requested_at\":\"2026-01-02T03:05:04."
+                "9Z\","
                 "\"idempotency_key\":\"A.b_c:d-9\",\"max_age_sec\":1,\"timeout_sec\":4294967295,"
                 "\"permission_scope\":\"edit\","
                 "\"mac\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}\n");
@@ -81,15 +84,29 @@ START_TEST(parse_everything) {
 END_TEST
 
 START_TEST(parse_leaves_the_arg_to_the_gates) {
-        CLEANUP(request_freep) Request *q = parsed("ping", "{" PING ",\"arg\":\"--help \\u001b\\u009b\\u202e;\"}");
+        CLEANUP(request_freep)
+        Request *q = parsed("ping", "{" PING ",\"arg\":\"--help \\u001b\\u009b\\u202e;\"}");
 
         ck_assert_str_eq(q->arg, "--help \x1b\xc2\x9b\xe2\x80\xae;");
 }
 END_TEST
 
 START_TEST(parse_not_an_object) {
-        static const char *const bodies[] = { "", " ", "[]", "[{}]", "\"ping\"", "1", "null", "{" , "{}x", "{}{}", "{,}",
-                                              "{" PING ",}", "{'verb':'ping'}", "\xef\xbb\xbf{" PING "}", "{" PING "}\0" };
+        static const char *const bodies[] = {"",
+                                             " ",
+                                             "[]",
+                                             "[{}]",
+                                             "\"ping\"",
+                                             "1",
+                                             "null",
+                                             "{",
+                                             "{}x",
+                                             "{}{}",
+                                             "{,}",
+                                             "{" PING ",}",
+                                             "{'verb':'ping'}",
+                                             "\xef\xbb\xbf{" PING "}",
+                                             "{" PING "}\0"};
 
         for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]) - 1; i++)
                 refused(bodies[i], REASON_MALFORMED, "");
@@ -149,13 +166,15 @@ END_TEST
 
 START_TEST(parse_nul_and_bad_utf8) {
         static const char *const bad[] = {
-                "\xff", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc3", "\x80",
+                "\xff", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                "\xc3", "\x80",
         };
         char body[256];
 
         refused("{" PING ",\"arg\":\"a\\u0000b\"}", REASON_MALFORMED, "NUL");
         refused("{" PING ",\"a\\u0000\":\"b\"}", REASON_MALFORMED, "NUL");
-        refused_bytes("{" PING ",\"arg\":\"a\0b\"}", sizeof("{" PING ",\"arg\":\"a\0b\"}") - 1, REASON_MALFORMED, "");
+        refused_bytes("{" PING ",\"arg\":\"a\0b\"}", sizeof("{" PING ",\"arg\":\"a\0b\"}") - 1,
+                      REASON_MALFORMED, "");
         refused_bytes("{" PING "}\0", sizeof("{" PING "}\0") - 1, REASON_MALFORMED, "");
         refused("{" PING ",\"arg\":\"\\ud800\"}", REASON_MALFORMED, "");
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -179,36 +198,49 @@ START_TEST(parse_verb) {
 END_TEST
 
 START_TEST(parse_requested_at) {
-        static const char *const good[] = { "2026-01-02T03:05:05Z", "2026-01-02T03:03:05Z", "2026-01-02T03:05:05.000Z" };
-        static const char *const far[] = { "2026-01-02T03:05:05.001Z", "2026-01-02T03:03:04.999Z", "2027-01-02T03:04:05Z",
-                                           "1970-01-01T00:00:00Z" };
-        static const char *const bad[] = { "", "now", "2026-01-02", "2026-01-02T03:04:05", "2026-01-02T03:04:05+00:00",
-                                           "2026-02-30T03:04:05Z", "2026-01-02 03:04:05Z", "2026-01-02t03:04:05z",
-                                           "1767323045" };
+        static const char *const good[] = {"2026-01-02T03:05:05Z", "2026-01-02T03:03:05Z",
+                                           "2026-01-02T03:05:05.000Z"};
+        static const char *const far[] = {"2026-01-02T03:05:05.001Z", "2026-01-02T03:03:04.999Z",
+                                          "2027-01-02T03:04:05Z", "1970-01-01T00:00:00Z"};
+        static const char *const bad[] = {"",
+                                          "now",
+                                          "2026-01-02",
+                                          "2026-01-02T03:04:05",
+                                          "2026-01-02T03:04:05+00:00",
+                                          "2026-02-30T03:04:05Z",
+                                          "2026-01-02 03:04:05Z",
+                                          "2026-01-02t03:04:05z",
+                                          "1767323045"};
         char body[256];
 
         for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-                (void)snprintf(body, sizeof(body), "{\"verb\":\"ping\",\"requested_at\":\"%s\"}", good[i]);
+                (void)snprintf(body, sizeof(body), "{\"verb\":\"ping\",\"requested_at\":\"%s\"}",
+                               good[i]);
                 request_free(parsed("ping", body));
         }
         for (size_t i = 0; i < sizeof(far) / sizeof(far[0]); i++) {
-                (void)snprintf(body, sizeof(body), "{\"verb\":\"ping\",\"requested_at\":\"%s\"}", far[i]);
+                (void)snprintf(body, sizeof(body), "{\"verb\":\"ping\",\"requested_at\":\"%s\"}",
+                               far[i]);
                 refused(body, REASON_NAME_MISMATCH, "60 seconds");
         }
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-                (void)snprintf(body, sizeof(body), "{\"verb\":\"ping\",\"requested_at\":\"%s\"}", bad[i]);
+                (void)snprintf(body, sizeof(body), "{\"verb\":\"ping\",\"requested_at\":\"%s\"}",
+                               bad[i]);
                 refused(body, REASON_MALFORMED, "RFC 3339");
         }
-        refused("{\"verb\":\"ping\",\"requested_at\":\"1969-12-31T23:59:59Z\"}", REASON_MALFORMED, "RFC 3339");
+        refused("{\"verb\":\"ping\",\"requested_at\":\"1969-12-31T23:59:59Z\"}", REASON_MALFORMED,
+                "RFC 3339");
         refused("{\"verb\":\"ping\"}", REASON_MALFORMED, "requested_at is missing");
-        refused("{\"verb\":\"ping\",\"requested_at\":1767323045}", REASON_MALFORMED, "must be a string");
+        refused("{\"verb\":\"ping\",\"requested_at\":1767323045}", REASON_MALFORMED,
+                "must be a string");
 }
 END_TEST
 
 START_TEST(parse_numbers) {
-        static const char *const bad[] = { "0", "-1", "-0", "30.0", "1e2", "4294967296", "9223372036854775807", "\"30\"",
-                                           "true", "null", "[]" };
-        static const char *const keys[] = { "max_age_sec", "timeout_sec" };
+        static const char *const bad[] = {
+                "0",      "-1",   "-0",   "30.0", "1e2", "4294967296", "9223372036854775807",
+                "\"30\"", "true", "null", "[]"};
+        static const char *const keys[] = {"max_age_sec", "timeout_sec"};
         char body[256];
 
         for (size_t k = 0; k < 2; k++)
@@ -224,14 +256,16 @@ START_TEST(parse_numbers) {
 END_TEST
 
 START_TEST(parse_texts) {
-        static const char *const keys[] = { "", " ", "a b", "../x", "a/b", "a\\u00e9", "k\\n" };
-        static const char *const macs[] = { "", "00", "0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
-                                            "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0" };
-        static const char *const scopes[] = { "", "Plan", "admin", "full " };
+        static const char *const keys[] = {"", " ", "a b", "../x", "a/b", "a\\u00e9", "k\\n"};
+        static const char *const macs[] = {
+                "", "00", "0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
+                "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0"};
+        static const char *const scopes[] = {"", "Plan", "admin", "full "};
         char body[512];
 
         for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-                (void)snprintf(body, sizeof(body), "{" PING ",\"idempotency_key\":\"%s\"}", keys[i]);
+                (void)snprintf(body, sizeof(body), "{" PING ",\"idempotency_key\":\"%s\"}",
+                               keys[i]);
                 refused(body, REASON_MALFORMED, "idempotency_key must be 1 to 128");
         }
         for (size_t i = 0; i < sizeof(macs) / sizeof(macs[0]); i++) {
@@ -239,12 +273,15 @@ START_TEST(parse_texts) {
                 refused(body, REASON_MALFORMED, "mac must be 64");
         }
         for (size_t i = 0; i < sizeof(scopes) / sizeof(scopes[0]); i++) {
-                (void)snprintf(body, sizeof(body), "{" PING ",\"permission_scope\":\"%s\"}", scopes[i]);
+                (void)snprintf(body, sizeof(body), "{" PING ",\"permission_scope\":\"%s\"}",
+                               scopes[i]);
                 refused(body, REASON_MALFORMED, "permission_scope must be plan");
         }
-        refused("{" PING ",\"idempotency_key\":5}", REASON_MALFORMED, "idempotency_key must be a string");
+        refused("{" PING ",\"idempotency_key\":5}", REASON_MALFORMED,
+                "idempotency_key must be a string");
         refused("{" PING ",\"mac\":5}", REASON_MALFORMED, "mac must be a string");
-        refused("{" PING ",\"permission_scope\":5}", REASON_MALFORMED, "permission_scope must be a string");
+        refused("{" PING ",\"permission_scope\":5}", REASON_MALFORMED,
+                "permission_scope must be a string");
         refused("{" PING ",\"arg\":null}", REASON_MALFORMED, "arg must be a string");
 }
 END_TEST
@@ -277,8 +314,15 @@ static void print_of(const char *extra, char hex[65]) {
 
 START_TEST(fingerprint_sees_what_changes_the_run) {
         static const char *const differ[] = {
-                "", ",\"arg\":\"\"", ",\"arg\":\"web\"", ",\"arg\":\"we\"", ",\"permission_scope\":\"plan\"",
-                ",\"permission_scope\":\"full\"", ",\"timeout_sec\":5", ",\"max_age_sec\":5", ",\"arg\":\"-\"",
+                "",
+                ",\"arg\":\"\"",
+                ",\"arg\":\"web\"",
+                ",\"arg\":\"we\"",
+                ",\"permission_scope\":\"plan\"",
+                ",\"permission_scope\":\"full\"",
+                ",\"timeout_sec\":5",
+                ",\"max_age_sec\":5",
+                ",\"arg\":\"-\"",
         };
         static const char *const same[] = {
                 ",\"idempotency_key\":\"k\"",
@@ -303,10 +347,14 @@ START_TEST(fingerprint_sees_what_changes_the_run) {
 END_TEST
 
 START_TEST(format_parses_back) {
-        CLEANUP(request_freep) Request *q = parsed(
-                "restart", "{\"verb\":\"restart\",\"arg\":\"we\\\"b\",\"requested_at\":\"2026-01-02T03:04:05.678Z\","
-                           "\"idempotency_key\":\"k\",\"max_age_sec\":7,\"timeout_sec\":8,\"permission_scope\":\"plan\","
-                           "\"mac\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}");
+        CLEANUP(request_freep)
+        Request *q = parsed(
+                "restart",
+                "{\"verb\":\"restart\",\"arg\":\"we\\\"b\",\"requested_at\":\"2026-01-02T03:04:05."
+                "678Z\","
+                "\"idempotency_key\":\"k\",\"max_age_sec\":7,\"timeout_sec\":8,\"permission_"
+                "scope\":\"plan\","
+                "\"mac\":\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}");
         CLEANUP(request_freep) Request *least = parsed("ping", "{" PING "}");
         CLEANUP(request_freep) Request *again = NULL;
         CLEANUP(str_freep) char *body = NULL, *other = NULL;
@@ -320,11 +368,13 @@ START_TEST(format_parses_back) {
         ck_assert_str_eq(body, other);
         str_freep(&other);
         ck_assert_int_eq(request_format(least, &other), 0);
-        ck_assert_str_eq(other, "{\"verb\":\"ping\",\"requested_at\":\"2026-01-02T03:04:05.000Z\"}");
+        ck_assert_str_eq(other,
+                         "{\"verb\":\"ping\",\"requested_at\":\"2026-01-02T03:04:05.000Z\"}");
         ck_assert_ptr_null(request_free(NULL));
 }
 END_TEST
 
-RUN_TESTS("wire/request", parse_the_least, parse_everything, parse_leaves_the_arg_to_the_gates, parse_not_an_object,
-          parse_size, parse_depth, parse_keys, parse_nul_and_bad_utf8, parse_verb, parse_requested_at, parse_numbers,
-          parse_texts, parse_key_of_128, fingerprint_sees_what_changes_the_run, format_parses_back)
+RUN_TESTS("wire/request", parse_the_least, parse_everything, parse_leaves_the_arg_to_the_gates,
+          parse_not_an_object, parse_size, parse_depth, parse_keys, parse_nul_and_bad_utf8,
+          parse_verb, parse_requested_at, parse_numbers, parse_texts, parse_key_of_128,
+          fingerprint_sees_what_changes_the_run, format_parses_back)

@@ -18,9 +18,12 @@ static void formats(const Response *r, const char *want) {
 START_TEST(format_all_null) {
         Response r = RESPONSE_NULL;
 
-        formats(&r, "{\"v\":1,\"request\":null,\"state\":\"queued\",\"reason\":null,\"message\":null,\"verb\":null,"
-                    "\"arg\":null,\"exit\":null,\"signal\":null,\"started_at\":null,\"finished_at\":null,"
-                    "\"duration_ms\":null,\"output\":null,\"output_bytes\":null,\"truncated\":false,\"log\":null,"
+        formats(&r, "{\"v\":1,\"request\":null,\"state\":\"queued\",\"reason\":null,\"message\":"
+                    "null,\"verb\":null,"
+                    "\"arg\":null,\"exit\":null,\"signal\":null,\"started_at\":null,\"finished_"
+                    "at\":null,"
+                    "\"duration_ms\":null,\"output\":null,\"output_bytes\":null,\"truncated\":"
+                    "false,\"log\":null,"
                     "\"replayed\":false,\"retry_after_sec\":null,\"ahead\":null}\n");
 }
 END_TEST
@@ -52,12 +55,15 @@ static Response full(void) {
         };
 }
 
-#define FULL \
-        "{\"v\":1,\"request\":\"20260102T030405Z-restart-0123456789abcdef.json\",\"state\":\"failed\"," \
-        "\"reason\":\"exit-nonzero\",\"message\":\"it said \\\"no\\\"\\nspoolgate audit\",\"verb\":\"restart\"," \
-        "\"arg\":\"web\",\"exit\":3,\"signal\":9,\"started_at\":\"2026-01-02T03:04:05.678Z\"," \
-        "\"finished_at\":\"2026-01-02T03:04:06.000Z\",\"duration_ms\":0," \
-        "\"output\":\"a\\tb\\\\\\r\\n\\u0001\\u007f\xc3\xa4\",\"output_bytes\":5000000000,\"truncated\":true," \
+#define FULL                                                                                       \
+        "{\"v\":1,\"request\":\"20260102T030405Z-restart-0123456789abcdef.json\",\"state\":"       \
+        "\"failed\","                                                                              \
+        "\"reason\":\"exit-nonzero\",\"message\":\"it said \\\"no\\\"\\nspoolgate "                \
+        "audit\",\"verb\":\"restart\","                                                            \
+        "\"arg\":\"web\",\"exit\":3,\"signal\":9,\"started_at\":\"2026-01-02T03:04:05.678Z\","     \
+        "\"finished_at\":\"2026-01-02T03:04:06.000Z\",\"duration_ms\":0,"                          \
+        "\"output\":\"a\\tb\\\\\\r\\n\\u0001\\u007f\xc3\xa4\",\"output_bytes\":5000000000,"        \
+        "\"truncated\":true,"                                                                      \
         "\"log\":\"archive/x.log\",\"replayed\":true,\"retry_after_sec\":0,\"ahead\":12}\n"
 
 START_TEST(format_everything) {
@@ -81,11 +87,25 @@ START_TEST(format_replaces_what_was_there) {
 END_TEST
 
 START_TEST(format_refuses_bad_text) {
-        static const struct { const char *text; size_t len; } bad[] = {
-                { "\xff", 1 }, { "\x80", 1 }, { "\xc0\xaf", 2 }, { "\xc1\xbf", 2 }, { "\xc3", 1 }, { "\xc3x", 2 },
-                { "\xe0\x9f\xbf", 3 }, { "\xed\xa0\x80", 3 }, { "\xe2\x80", 2 }, { "\xe2\x80x", 3 },
-                { "\xf0\x8f\xbf\xbf", 4 }, { "\xf4\x90\x80\x80", 4 }, { "\xf5\x80\x80\x80", 4 }, { "a\0b", 3 },
-                { "\xf0\x90\x80", 3 },
+        static const struct {
+                const char *text;
+                size_t len;
+        } bad[] = {
+                {"\xff", 1},
+                {"\x80", 1},
+                {"\xc0\xaf", 2},
+                {"\xc1\xbf", 2},
+                {"\xc3", 1},
+                {"\xc3x", 2},
+                {"\xe0\x9f\xbf", 3},
+                {"\xed\xa0\x80", 3},
+                {"\xe2\x80", 2},
+                {"\xe2\x80x", 3},
+                {"\xf0\x8f\xbf\xbf", 4},
+                {"\xf4\x90\x80\x80", 4},
+                {"\xf5\x80\x80\x80", 4},
+                {"a\0b", 3},
+                {"\xf0\x90\x80", 3},
         };
         CLEANUP(str_done) Str s = STR_NULL;
         Response r = RESPONSE_NULL;
@@ -104,8 +124,9 @@ START_TEST(format_refuses_bad_text) {
 END_TEST
 
 START_TEST(format_edges_of_utf8) {
-        static const char *const good[] = { "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
-                                            "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf" };
+        static const char *const good[] = {"\xc2\x80",         "\xdf\xbf",        "\xe0\xa0\x80",
+                                           "\xed\x9f\xbf",     "\xee\x80\x80",    "\xef\xbf\xbf",
+                                           "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"};
 
         for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
                 CLEANUP(str_done) Str s = STR_NULL;
@@ -155,7 +176,8 @@ START_TEST(format_64_KiB_is_fast) {
         start = clock_mono_ms();
         for (int i = 0; i < 100; i++)
                 ck_assert_int_eq(response_format(&r, &s), 0);
-        ck_assert_int_lt(clock_mono_ms() - start, 5000); /* 0.1 ms each when plain; sanitized and loaded, far more */
+        ck_assert_int_lt(clock_mono_ms() - start,
+                         5000); /* 0.1 ms each when plain; sanitized and loaded, far more */
         free(out);
 }
 END_TEST
@@ -176,15 +198,29 @@ START_TEST(parse_reads_what_format_wrote) {
 END_TEST
 
 START_TEST(parse_refuses) {
-        static const struct { const char *from, *to; } bends[] = {
-                { "\"v\":1", "\"v\":2" }, { "\"v\":1", "\"v\":\"1\"" }, { "\"failed\"", "\"lost\"" },
-                { "\"failed\"", "null" }, { "exit-nonzero", "whim" }, { "\"exit\":3", "\"exit\":256" },
-                { "\"exit\":3", "\"exit\":-1" }, { "\"exit\":3", "\"exit\":3.0" }, { "\"signal\":9", "\"signal\":0" },
-                { "\"web\"", "7" }, { "2026-01-02T03:04:06.000Z", "yesterday" },
-                { "2026-01-02T03:04:06.000Z", "1969-12-31T23:59:59Z" }, { "\"ahead\":12", "\"ahead\":-2" },
-                { "\"ahead\":12", "\"ahaed\":12" }, { "\"ahead\":12", "\"ahead\":12,\"more\":1" },
-                { ",\"ahead\":12", "" }, { "\"truncated\":true", "\"truncated\":null" }, { "\"ahead\":12", "\"v\":1" },
-                { "\"output_bytes\":5000000000", "\"output_bytes\":null" }, { "}\n", "}x" },
+        static const struct {
+                const char *from, *to;
+        } bends[] = {
+                {"\"v\":1", "\"v\":2"},
+                {"\"v\":1", "\"v\":\"1\""},
+                {"\"failed\"", "\"lost\""},
+                {"\"failed\"", "null"},
+                {"exit-nonzero", "whim"},
+                {"\"exit\":3", "\"exit\":256"},
+                {"\"exit\":3", "\"exit\":-1"},
+                {"\"exit\":3", "\"exit\":3.0"},
+                {"\"signal\":9", "\"signal\":0"},
+                {"\"web\"", "7"},
+                {"2026-01-02T03:04:06.000Z", "yesterday"},
+                {"2026-01-02T03:04:06.000Z", "1969-12-31T23:59:59Z"},
+                {"\"ahead\":12", "\"ahead\":-2"},
+                {"\"ahead\":12", "\"ahaed\":12"},
+                {"\"ahead\":12", "\"ahead\":12,\"more\":1"},
+                {",\"ahead\":12", ""},
+                {"\"truncated\":true", "\"truncated\":null"},
+                {"\"ahead\":12", "\"v\":1"},
+                {"\"output_bytes\":5000000000", "\"output_bytes\":null"},
+                {"}\n", "}x"},
         };
 
         for (size_t i = 0; i < sizeof(bends) / sizeof(bends[0]); i++) {
@@ -196,7 +232,8 @@ START_TEST(parse_refuses) {
                 ck_assert_int_eq(str_add(&s, FULL, strlen(FULL) - strlen(at)), 0);
                 ck_assert_int_eq(str_adds(&s, bends[i].to), 0);
                 ck_assert_int_eq(str_adds(&s, at + strlen(bends[i].from)), 0);
-                ck_assert_msg(response_parse(s.data, s.len, &d) == RESPONSE_E_SYNTAX, "%s", bends[i].to);
+                ck_assert_msg(response_parse(s.data, s.len, &d) == RESPONSE_E_SYNTAX, "%s",
+                              bends[i].to);
                 ck_assert_ptr_null(d);
         }
         for (size_t i = 0; i < strlen(FULL) - 1; i++) {
@@ -206,6 +243,6 @@ START_TEST(parse_refuses) {
 }
 END_TEST
 
-RUN_TESTS("wire/response", format_all_null, format_everything, format_replaces_what_was_there, format_refuses_bad_text,
-          format_edges_of_utf8, format_every_ascii_byte_parses_back, format_64_KiB_is_fast,
-          parse_reads_what_format_wrote, parse_refuses)
+RUN_TESTS("wire/response", format_all_null, format_everything, format_replaces_what_was_there,
+          format_refuses_bad_text, format_edges_of_utf8, format_every_ascii_byte_parses_back,
+          format_64_KiB_is_fast, parse_reads_what_format_wrote, parse_refuses)

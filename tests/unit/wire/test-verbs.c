@@ -9,7 +9,9 @@ static void refused(const char *text, const char *says) {
         CLEANUP(str_freep) char *message = NULL;
         OwnVerbs v = OWN_VERBS_NULL;
 
-        ck_assert_msg(verbs_parse(text, strlen(text), "/home/u/shop", &v, &message) == VERBS_E_INVALID, "%s", text);
+        ck_assert_msg(verbs_parse(text, strlen(text), "/home/u/shop", &v, &message) ==
+                              VERBS_E_INVALID,
+                      "%s", text);
         ck_assert_msg(strstr(message, says) != NULL, "%s: %s", text, message);
         ck_assert_int_eq(strncmp(message, "verbs.json:", 11), 0);
         ck_assert_ptr_null(v.items);
@@ -19,15 +21,17 @@ static OwnVerbs parsed(const char *text) {
         char *message = NULL;
         OwnVerbs v = OWN_VERBS_NULL;
 
-        ck_assert_msg(verbs_parse(text, strlen(text), "/home/u/shop", &v, &message) == 0, "%s", message);
+        ck_assert_msg(verbs_parse(text, strlen(text), "/home/u/shop", &v, &message) == 0, "%s",
+                      message);
         return v;
 }
 
 START_TEST(parse_the_least) {
-        OwnVerbs v = parsed("{\"v\":1,\"verbs\":["
-                            "{\"name\":\"warm\",\"class\":\"mutating\",\"argv\":[\"/bin/warm\"]},"
-                            "{\"name\":\"peek\",\"class\":\"read-only\",\"argv\":[\"/bin/peek\"],\"arg\":null,"
-                            "\"env\":null,\"probe\":null,\"launch\":null,\"cwd\":null}]}");
+        OwnVerbs v = parsed(
+                "{\"v\":1,\"verbs\":["
+                "{\"name\":\"warm\",\"class\":\"mutating\",\"argv\":[\"/bin/warm\"]},"
+                "{\"name\":\"peek\",\"class\":\"read-only\",\"argv\":[\"/bin/peek\"],\"arg\":null,"
+                "\"env\":null,\"probe\":null,\"launch\":null,\"cwd\":null}]}");
 
         ck_assert_uint_eq(v.len, 2);
         ck_assert_str_eq(v.items[0].name, "warm");
@@ -48,10 +52,12 @@ START_TEST(parse_the_least) {
 END_TEST
 
 START_TEST(parse_everything) {
-        OwnVerbs v = parsed("{\"v\":1,\"verbs\":[{\"name\":\"reindex\",\"class\":\"mutating\",\"launch\":\"direct\","
-                            "\"argv\":[\"/bin/x\",\"--t\",\"{arg}\"],\"arg\":{\"enum\":[\"orders\",\"users\"]},"
-                            "\"timeout_sec\":7200,\"cwd\":\"checkout\",\"env\":{\"A\":\"1=2\",\"B_2\":\"\"},"
-                            "\"permission_scope\":\"full\",\"probe\":\"status\"}]}");
+        OwnVerbs v = parsed(
+                "{\"v\":1,\"verbs\":[{\"name\":\"reindex\",\"class\":\"mutating\",\"launch\":"
+                "\"direct\","
+                "\"argv\":[\"/bin/x\",\"--t\",\"{arg}\"],\"arg\":{\"enum\":[\"orders\",\"users\"]},"
+                "\"timeout_sec\":7200,\"cwd\":\"checkout\",\"env\":{\"A\":\"1=2\",\"B_2\":\"\"},"
+                "\"permission_scope\":\"full\",\"probe\":\"status\"}]}");
         OwnVerb *o = &v.items[0];
 
         ck_assert_int_eq(o->launch, VERB_DIRECT);
@@ -88,44 +94,63 @@ START_TEST(parse_the_file_around) {
 END_TEST
 
 START_TEST(parse_each_key) {
-        static const struct { const char *text, *says; } cases[] = {
-                { "\"class\":\"readonly\",\"argv\":[\"/bin/x\"]", "class must be" },
-                { "\"argv\":[\"/bin/x\"]", "class must be" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"launch\":\"self\"", "launch must be" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"launch\":1", "launch must be" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"cwd\":\"/\"", "cwd must be" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"permission_scope\":\"all\"", "permission_scope" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"permission_scope\":\"plan\"", "permission_scope" },
-                { "\"class\":\"read-only\",\"argv\":[\"/bin/x\"],\"permission_scope\":\"edit\"", "no permission_scope" },
-                { "\"class\":\"mutating\"", "argv must be a list" },
-                { "\"class\":\"mutating\",\"argv\":\"/bin/x\"", "argv must be a list" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\",1]", "argv must be a list" },
-                { "\"class\":\"mutating\",\"argv\":[]", "1 to 30" },
-                { "\"class\":\"mutating\",\"argv\":[\"/home/u/shop/x\"]", "outside the checkout" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"arg\":\"web\"", "arg must be" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"arg\":{}", "arg must be" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"arg\":{\"enum\":[]}", "arg must be" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"arg\":{\"enum\":[\"a\"],\"x\":1}", "arg must be" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"arg\":{\"enum\":[1]}", "list of strings" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"arg\":{\"enum\":[\"a\"]}", "no {arg}" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"timeout_sec\":\"5\"", "timeout_sec must be" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"timeout_sec\":5.0", "timeout_sec must be" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"timeout_sec\":-1", "out of range" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"timeout_sec\":4294967297", "out of range" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"timeout_sec\":7201", "1 to 7200" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"env\":[\"A=1\"]", "env must be" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"env\":{\"A\":1}", "env must be" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"env\":{\"A=B\":\"1\"}", "without =" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"env\":{\"PATH\":\"1\"}", "an env name" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"probe\":1", "probe must be a string" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"probe\":\"up\"", "its probe" },
-                { "\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"shell\":true", "unknown key shell" },
+        static const struct {
+                const char *text, *says;
+        } cases[] = {
+                {"\"class\":\"readonly\",\"argv\":[\"/bin/x\"]", "class must be"},
+                {"\"argv\":[\"/bin/x\"]", "class must be"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"launch\":\"self\"",
+                 "launch must be"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"launch\":1", "launch must be"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"cwd\":\"/\"", "cwd must be"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"permission_scope\":\"all\"",
+                 "permission_scope"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"permission_scope\":\"plan\"",
+                 "permission_scope"},
+                {"\"class\":\"read-only\",\"argv\":[\"/bin/x\"],\"permission_scope\":\"edit\"",
+                 "no permission_scope"},
+                {"\"class\":\"mutating\"", "argv must be a list"},
+                {"\"class\":\"mutating\",\"argv\":\"/bin/x\"", "argv must be a list"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\",1]", "argv must be a list"},
+                {"\"class\":\"mutating\",\"argv\":[]", "1 to 30"},
+                {"\"class\":\"mutating\",\"argv\":[\"/home/u/shop/x\"]", "outside the checkout"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"arg\":\"web\"", "arg must be"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"arg\":{}", "arg must be"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"arg\":{\"enum\":[]}",
+                 "arg must be"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"arg\":{\"enum\":[\"a\"],\"x\":1}",
+                 "arg must be"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"arg\":{\"enum\":[1]}",
+                 "list of strings"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"arg\":{\"enum\":[\"a\"]}",
+                 "no {arg}"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"timeout_sec\":\"5\"",
+                 "timeout_sec must be"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"timeout_sec\":5.0",
+                 "timeout_sec must be"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"timeout_sec\":-1", "out of range"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"timeout_sec\":4294967297",
+                 "out of range"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"timeout_sec\":7201", "1 to 7200"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"env\":[\"A=1\"]", "env must be"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"env\":{\"A\":1}", "env must be"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"env\":{\"A=B\":\"1\"}",
+                 "without ="},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"env\":{\"PATH\":\"1\"}",
+                 "an env name"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"probe\":1",
+                 "probe must be a string"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"probe\":\"up\"", "its probe"},
+                {"\"class\":\"mutating\",\"argv\":[\"/bin/x\"],\"shell\":true",
+                 "unknown key shell"},
         };
 
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 CLEANUP(str_freep) char *text = NULL;
 
-                ck_assert_int_eq(str_printf(&text, "{\"v\":1,\"verbs\":[{\"name\":\"warm\",%s}]}", cases[i].text), 0);
+                ck_assert_int_eq(str_printf(&text, "{\"v\":1,\"verbs\":[{\"name\":\"warm\",%s}]}",
+                                            cases[i].text),
+                                 0);
                 refused(text, cases[i].says);
                 refused(text, "verb warm: ");
         }
@@ -133,10 +158,14 @@ START_TEST(parse_each_key) {
 END_TEST
 
 START_TEST(parse_second_verb_fails_after_a_good_one) {
-        refused("{\"v\":1,\"verbs\":[{\"name\":\"warm\",\"class\":\"mutating\",\"argv\":[\"/bin/x\"]},"
-                "{\"name\":\"sh\",\"class\":\"mutating\",\"argv\":[\"/bin/x\"]}]}", "verb sh: this name is on the hard");
-        refused("{\"v\":1,\"verbs\":[{\"name\":\"warm\",\"class\":\"mutating\",\"argv\":[\"/bin/x\"]},"
-                "{\"name\":\"cool\",\"class\":\"mutating\",\"argv\":[1]}]}", "verb cool: argv");
+        refused("{\"v\":1,\"verbs\":[{\"name\":\"warm\",\"class\":\"mutating\",\"argv\":[\"/bin/"
+                "x\"]},"
+                "{\"name\":\"sh\",\"class\":\"mutating\",\"argv\":[\"/bin/x\"]}]}",
+                "verb sh: this name is on the hard");
+        refused("{\"v\":1,\"verbs\":[{\"name\":\"warm\",\"class\":\"mutating\",\"argv\":[\"/bin/"
+                "x\"]},"
+                "{\"name\":\"cool\",\"class\":\"mutating\",\"argv\":[1]}]}",
+                "verb cool: argv");
 }
 END_TEST
 
