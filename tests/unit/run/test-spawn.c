@@ -31,7 +31,6 @@ const char *plan_cwd(const Plan *p) {
         return p->cwd;
 }
 
-extern char **environ;
 static char self[4096];
 
 /* ---- the child: this executable as `test-run-spawn world` ---- */
