@@ -14,6 +14,8 @@
 /* The line after the first is "sum HEX": the SHA-256 of everything behind it. Half a file after bad
  * luck with a disk must never read as another request's answer. */
 #define LEDGER_MAGIC "spoolgate-ledger "
+#define LEDGER_MARK ".pruned"
+enum { LEDGER_SMALL_DIR = 256 * 1024, LEDGER_PASS_MS = 600 * 1000 };
 enum { LEDGER_VERSION = 1, LEDGER_FILE_MAX = 4 * 1024 * 1024, LEDGER_TEXT_MAX = 1024 };
 
 typedef enum LedgerKind { LEDGER_HASH, LEDGER_TEXT, LEDGER_TIME } LedgerKind;
@@ -432,9 +434,22 @@ static int ledger_ages(int dirfd, size_t max, LedgerAge **ages, size_t *ret_len)
         return r;
 }
 
-int ledger_prune(const Ledger *l, size_t keep_count, int64_t keep_ms, int64_t now_ms, size_t budget,
-                 size_t *ret_removed) {
-        CLEANUP(ledger_agesp) LedgerAge *ages = NULL, *begun = NULL;
+/* A pass costs a stat per entry. Where there are thousands, one in ten minutes is enough, however
+ * many drains start meanwhile. */
+static bool ledger_is_due(const Ledger *l, int64_t now_ms) {
+        struct stat dir, mark;
+        int64_t since_ms;
+
+        if (fstat(l->ended_fd, &dir) < 0 || dir.st_size < LEDGER_SMALL_DIR ||
+            fstatat(l->ended_fd, LEDGER_MARK, &mark, AT_SYMLINK_NOFOLLOW) < 0)
+                return true;
+        since_ms = now_ms - (int64_t)mark.st_mtim.tv_sec * 1000;
+        return since_ms < -LEDGER_PASS_MS || since_ms > LEDGER_PASS_MS; /* or the clock jumped */
+}
+
+static int ledger_prune_ended(const Ledger *l, size_t keep_count, int64_t keep_ms, int64_t now_ms,
+                              size_t budget, size_t *ret_removed) {
+        CLEANUP(ledger_agesp) LedgerAge *ages = NULL;
         size_t max = keep_count < SIZE_MAX - budget ? keep_count + budget : SIZE_MAX;
         size_t len = 0, removed = 0;
         struct stat st;
@@ -456,8 +471,25 @@ int ledger_prune(const Ledger *l, size_t keep_count, int64_t keep_ms, int64_t no
                 else if (r == 0)
                         removed++;
         }
-        if (r == 0) /* the tmp litter of begun/ */
-                r = ledger_ages(l->begun_fd, SIZE_MAX, &begun, &len);
+        if (r == 0)
+                *ret_removed = removed;
+        return r;
+}
+
+int ledger_prune(const Ledger *l, size_t keep_count, int64_t keep_ms, int64_t now_ms, size_t budget,
+                 size_t *ret_removed) {
+        CLEANUP(ledger_agesp) LedgerAge *begun = NULL;
+        size_t len, removed = 0;
+        int r;
+
+        r = ledger_ages(l->begun_fd, SIZE_MAX, &begun, &len); /* for the tmp litter */
+        if (r == 0 && ledger_is_due(l, now_ms)) {
+                r = ledger_prune_ended(l, keep_count, keep_ms, now_ms, budget, &removed);
+                if (r == 0 && removed < budget) /* without the mark the next pass is early */
+                        r = publish_file(l->ended_fd, LEDGER_MARK, "", 0, 0600, 0);
+        }
+        if (r > 0)
+                return err_new(EACCES);
         if (r == 0)
                 *ret_removed = removed;
         return r;

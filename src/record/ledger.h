@@ -54,7 +54,7 @@ MUST_CHECK int ledger_list_begun(const Ledger *l, size_t max, Strv *ret);
 MUST_CHECK int ledger_load_begun(const Ledger *l, const char *key, LedgerEntry *ret);
 /* Oldest ended entries beyond keep_count or older than keep_ms (by the file's time, which is the
  * host's) go; begun ones never, nor an ended one whose begun file is still there. budget bounds the
- * unlinks of one call. Sweeps tmp files of processes that died. Under the drain's lock; costs one
- * stat per kept entry: at leisure, not per request. */
+ * unlinks of one call. Sweeps tmp files of processes that died. Under the drain's lock. A
+ * pass costs one stat per kept entry; a big directory gets one in ten minutes at the most. */
 MUST_CHECK int ledger_prune(const Ledger *l, size_t keep_count, int64_t keep_ms, int64_t now_ms,
                             size_t budget, size_t *ret_removed);

@@ -1,4 +1,6 @@
 /* record/ledger: at most once, attacks.md rows 44 to 48 and the faults of its files */
+#include <time.h>
+
 #include "record/ledger.h"
 #include "tests/unit/fs/scratch.h"
 
@@ -469,6 +471,46 @@ START_TEST(prune_keeps_ended_with_begun) {
 }
 END_TEST
 
+/* However many drains start, a big directory is gone through once in ten minutes. */
+START_TEST(prune_big_is_rare) {
+        int64_t now_ms = (int64_t)time(NULL) * 1000;
+        char key[HASH_HEX_SIZE], name[16], old[HASH_HEX_SIZE];
+        size_t removed = 99, entries = 0;
+        struct stat st = {0};
+
+        ledger_start();
+        ended_at("old", 1000, old);
+        scratch_file(scratch_fd, "one", "");
+        for (; st.st_size < 256 * 1024 && entries < 40000; entries++) {
+                (void)snprintf(name, sizeof(name), "%zu", entries);
+                ledger_key(NULL, name, key);
+                if (linkat(scratch_fd, "one", ledger.ended_fd, key, 0) < 0 ||
+                    fstat(ledger.ended_fd, &st) < 0)
+                        ck_abort_msg("%s", strerror(errno));
+        }
+        if (st.st_size < 256 * 1024) {
+                scratch_skip("a file system whose directories don't tell their size");
+                return;
+        }
+        ck_assert_int_eq(ledger_prune(&ledger, entries, 3600 * 1000, now_ms, 100, &removed), 0);
+        ck_assert_uint_eq(removed, 1);
+        finds(old, LEDGER_E_ABSENT);
+        ended_at("old", 1000, old);
+        ck_assert_int_eq(ledger_prune(&ledger, entries, 3600 * 1000, now_ms, 100, &removed), 0);
+        ck_assert_uint_eq(removed, 0); /* not looked at */
+        finds(old, 0);
+        ck_assert_int_eq(
+                ledger_prune(&ledger, entries, 7200 * 1000, now_ms + 660 * 1000, 100, &removed), 0);
+        ck_assert_uint_eq(removed, 1);
+        /* the budget ran out: the next call goes on at once */
+        ck_assert_int_eq(unlinkat(ledger.ended_fd, ".pruned", 0), 0);
+        for (int i = 0; i < 3; i++) {
+                ck_assert_int_eq(ledger_prune(&ledger, 10, 3600 * 1000, now_ms, 100, &removed), 0);
+                ck_assert_uint_eq(removed, 100);
+        }
+}
+END_TEST
+
 static void add_tests(TCase *tc) {
         tcase_add_test(tc, key_forms);
         tcase_add_test(tc, open_again_and_refused);
@@ -486,6 +528,7 @@ static void add_tests(TCase *tc) {
         tcase_add_test(tc, list_begun_bounded);
         tcase_add_test(tc, prune_by_age_and_count);
         tcase_add_test(tc, prune_keeps_ended_with_begun);
+        tcase_add_test(tc, prune_big_is_rare);
 }
 
 int main(void) {
