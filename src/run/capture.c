@@ -81,8 +81,8 @@ static int capture_ring_add(CaptureRing *ring, const char *bytes, size_t len) {
         return 0;
 }
 
-/* What the ring holds, without the part of a character that it may begin with. The bytes are str_add_escaped()'s, hence
- * valid UTF-8 but for that. */
+/* What the ring holds, without the part of a character that it may begin with. The bytes are
+ * str_add_escaped()'s, hence valid UTF-8 but for that. */
 static int capture_ring_read(const CaptureRing *ring, Str *ret) {
         size_t len = ring->total < ring->cap ? (size_t)ring->total : ring->cap, skip = 0;
         size_t first = ring->total < ring->cap ? 0 : ring->at;
@@ -90,7 +90,8 @@ static int capture_ring_read(const CaptureRing *ring, Str *ret) {
 
         if (r < 0 || len == 0)
                 return r;
-        while (ring->total > ring->cap && skip < len && (ring->data[(first + skip) % ring->cap] & 0xc0) == 0x80)
+        while (ring->total > ring->cap && skip < len &&
+               (ring->data[(first + skip) % ring->cap] & 0xc0) == 0x80)
                 skip++;
         for (first += skip, len -= skip; len > 0;) {
                 size_t n = ring->cap - first % ring->cap;
@@ -171,7 +172,8 @@ static int capture_escape(Capture *c, bool last) {
                         r = str_add(&c->shown, at + i, n);
                         continue;
                 }
-                while (i + n < len && !capture_plain(at[i + n]) && !(at[i + n] == '\r' && i + n + 1 < len && at[i + n + 1] == '\n'))
+                while (i + n < len && !capture_plain(at[i + n]) &&
+                       !(at[i + n] == '\r' && i + n + 1 < len && at[i + n + 1] == '\n'))
                         n++;
                 r = str_add_escaped(&c->shown, at + i, n, true);
                 if (i + n < len && at[i + n] == '\r')
@@ -213,7 +215,8 @@ static int capture_log_rest(Capture *c, bool *ret_dropped) {
                 return r;
         *ret_dropped = c->rest.total > rest.len;
         if (*ret_dropped) {
-                r = str_addf(&c->shown, "%s[spoolgate: %llu bytes dropped here]\n", c->line_open ? "\n" : "",
+                r = str_addf(&c->shown, "%s[spoolgate: %llu bytes dropped here]\n",
+                             c->line_open ? "\n" : "",
                              (unsigned long long)(c->rest.total - rest.len));
                 if (r < 0)
                         return r;

@@ -48,7 +48,8 @@ static int dotenv_give(const DotenvKey *k, const char *value, size_t len) {
                         n--;
                 }
                 /* A BEGIN or END line tells nothing, and the whole key is found by it. */
-                r = n > 5 && memcmp(at, "-----", 5) == 0 ? 0 : k->take(k->arg, k->key, k->len, at, n);
+                r = n > 5 && memcmp(at, "-----", 5) == 0 ? 0
+                                                         : k->take(k->arg, k->key, k->len, at, n);
                 at = nl ? nl + 1 : end;
         }
         return r;
@@ -102,7 +103,8 @@ static const char *dotenv_quote(const char *at, const char *end, char quote) {
 }
 
 /* Gives where to go on. */
-static int dotenv_value(const DotenvKey *k, const char *at, const char *end, const char **ret_next) {
+static int dotenv_value(const DotenvKey *k, const char *at, const char *end,
+                        const char **ret_next) {
         const char *nl, *quote = NULL;
         int r;
 
@@ -111,7 +113,8 @@ static int dotenv_value(const DotenvKey *k, const char *at, const char *end, con
         if (at < end && (*at == '"' || *at == '\''))
                 quote = dotenv_quote(at + 1, end, *at);
         nl = memchr(at, '\n', (size_t)(end - at));
-        r = dotenv_bare(k, at, (size_t)((nl ? nl : end) - at)); /* docker's --env-file keeps the quotes */
+        r = dotenv_bare(k, at,
+                        (size_t)((nl ? nl : end) - at)); /* docker's --env-file keeps the quotes */
         if (r == 0 && quote) {
                 r = dotenv_give(k, at + 1, (size_t)(quote - at - 1));
                 if (r == 0 && *at == '"' && memchr(at, '\\', (size_t)(quote - at)))
@@ -167,11 +170,13 @@ static bool dotenv_has(const char *text, size_t len, const char *word) {
 }
 
 bool dotenv_ordinary(const char *key, size_t key_len, const char *value, size_t value_len) {
-        static const char *const secret[] = {"pass", "pwd", "secret", "token", "key", "cred", "auth", "session", "cookie", "dsn",
-                                             "private", "salt", "hash", "pin", "code", "conn"};
-        static const char *const word[] = {"production", "development", "localhost", "127.0.0.1", "postgres", "postgresql",
-                                           "disabled", "enabled",    "container", "info,debug", "registry", "database",
-                                           "internal", "external",   "undefined", "0.0.0.0:80", "loopback", "username"};
+        static const char *const secret[] = {
+                "pass",   "pwd", "secret",  "token", "key",  "cred", "auth", "session",
+                "cookie", "dsn", "private", "salt",  "hash", "pin",  "code", "conn"};
+        static const char *const word[] = {
+                "production", "development", "localhost", "127.0.0.1",  "postgres", "postgresql",
+                "disabled",   "enabled",     "container", "info,debug", "registry", "database",
+                "internal",   "external",    "undefined", "0.0.0.0:80", "loopback", "username"};
         size_t n = 0;
 
         for (size_t i = 0; i < sizeof(secret) / sizeof(secret[0]); i++)
@@ -180,13 +185,15 @@ bool dotenv_ordinary(const char *key, size_t key_len, const char *value, size_t 
         for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
                 if (strlen(word[i]) == value_len && strncasecmp(value, word[i], value_len) == 0)
                         return true;
-        while (n < value_len && value[n] && strchr("0123456789.:", value[n])) /* a number, an address, a port */
+        while (n < value_len && value[n] &&
+               strchr("0123456789.:", value[n])) /* a number, an address, a port */
                 n++;
         if (n == value_len)
                 return true;
         if (value[0] != '/')
                 return false;
-        while (n < value_len && value[n] && strchr("abcdefghijklmnopqrstuvwxyz/._-", value[n])) /* a plain path */
+        while (n < value_len && value[n] &&
+               strchr("abcdefghijklmnopqrstuvwxyz/._-", value[n])) /* a plain path */
                 n++;
         return n == value_len;
 }

@@ -15,7 +15,8 @@ typedef struct KnownForm {
         uint32_t next;  /* the next form of the same slot, index + 1 */
 } KnownForm;
 
-/* Wu-Manber: shift[] says how far the window of KNOWN_MIN bytes may jump when its last block is this one. */
+/* Wu-Manber: shift[] says how far the window of KNOWN_MIN bytes may jump when its last block is
+ * this one. */
 struct Known {
         Str bytes;
         KnownForm *forms;
@@ -51,8 +52,10 @@ static int known_form(Known *k, const char *bytes, size_t len, bool run) {
 
         if (len < KNOWN_MIN)
                 return 0;
-        for (size_t i = k->len > KNOWN_FORMS ? k->len - KNOWN_FORMS : 0; i < k->len; i++) /* of the same value */
-                if (k->forms[i].len == len && memcmp(k->bytes.data + k->forms[i].at, bytes, len) == 0)
+        for (size_t i = k->len > KNOWN_FORMS ? k->len - KNOWN_FORMS : 0; i < k->len;
+             i++) /* of the same value */
+                if (k->forms[i].len == len &&
+                    memcmp(k->bytes.data + k->forms[i].at, bytes, len) == 0)
                         return 0;
         if (len > KNOWN_BYTES_MAX - k->bytes.len)
                 return err_new(EFBIG);
@@ -97,8 +100,8 @@ static int known_url(Known *k, const char *value, size_t len, bool form, bool lo
 
         for (size_t i = 0; i < len && r == 0; i++) {
                 unsigned char c = (unsigned char)value[i];
-                bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                             (c && strchr(form ? "-._*" : "-._~", c));
+                bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                             (c >= 'a' && c <= 'z') || (c && strchr(form ? "-._*" : "-._~", c));
 
                 if (plain)
                         r = str_addc(&s, value[i]);
@@ -110,15 +113,19 @@ static int known_url(Known *k, const char *value, size_t len, bool form, bool lo
         return r < 0 ? r : known_form(k, s.data, s.len, false);
 }
 
-/* `before` bytes of something else (0-2) stand in front within their group of three: only the digits which the
- * value alone decides are kept, so the form is found wherever in an encoded text the value lies. */
+/* `before` bytes of something else (0-2) stand in front within their group of three: only the
+ * digits which the value alone decides are kept, so the form is found wherever in an encoded text
+ * the value lies. */
 static int known_base64(Known *k, const char *value, size_t len, size_t before, bool url) {
         static const char base[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         CLEANUP(str_done) Str s = STR_NULL;
         size_t bits = (before + len) * 8;
         int r = 0;
 
-        for (size_t bit = before == 0 ? 0 : before == 1 ? 12 : 18; bit + 6 <= bits && r == 0; bit += 6) {
+        for (size_t bit = before == 0   ? 0
+                          : before == 1 ? 12
+                                        : 18;
+             bit + 6 <= bits && r == 0; bit += 6) {
                 size_t at = bit / 8 - before;
                 unsigned pair = (unsigned)(unsigned char)value[at] << 8;
                 unsigned digit;
@@ -126,7 +133,9 @@ static int known_base64(Known *k, const char *value, size_t len, size_t before, 
                 if (at + 1 < len)
                         pair |= (unsigned char)value[at + 1];
                 digit = pair >> (10 - bit % 8) & 63;
-                r = str_addc(&s, digit < 62 ? base[digit] : digit == 62 ? (url ? '-' : '+') : (url ? '_' : '/'));
+                r = str_addc(&s, digit < 62    ? base[digit]
+                                 : digit == 62 ? (url ? '-' : '+')
+                                               : (url ? '_' : '/'));
         }
         return r < 0 ? r : known_form(k, s.data, s.len, true);
 }
@@ -174,10 +183,12 @@ int known_compile(Known *k) {
 }
 
 static bool known_base64_digit(char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c && strchr("+/-_=", c));
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               (c && strchr("+/-_=", c));
 }
 
-static int known_hit(const KnownForm *form, const char *text, size_t len, size_t at, const char *name, Spans *spans) {
+static int known_hit(const KnownForm *form, const char *text, size_t len, size_t at,
+                     const char *name, Spans *spans) {
         const Span *last = spans->len > 0 ? &spans->items[spans->len - 1] : NULL;
         size_t end = at + form->len;
 
@@ -205,7 +216,8 @@ int known_scan(const Known *k, const char *text, size_t len, const char *name, S
                         const KnownForm *form = &k->forms[n - 1];
                         int r;
 
-                        if (form->len > len - at || memcmp(k->bytes.data + form->at, text + at, form->len) != 0)
+                        if (form->len > len - at ||
+                            memcmp(k->bytes.data + form->at, text + at, form->len) != 0)
                                 continue;
                         r = known_hit(form, text, len, at, name, spans);
                         if (r < 0)

@@ -2,13 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/marker.h"
 #include "run/redact-scan.h"
 
 enum {
         STREAM_HELD_MAX = 64 * 1024, /* a line longer than this is judged in windows */
         STREAM_OVERLAP = 8 * 1024,   /* of which this much stays back, and as much is seen again */
         STREAM_KEY_LINES = 4096,
-        STREAM_KEY_IDLE = 8, /* lines in a row that can't be of a key's body: no key after all, or its end was lost */
+        STREAM_KEY_IDLE = 8, /* lines in a row that can't be of a key's body: no key after all, or
+                                its end was lost */
         STREAM_KEY_RUN = 32, /* base64 digits that make a line of a body */
         STREAM_SETTLE = 4,
 };
@@ -54,16 +56,10 @@ void redact_stream_freep(RedactStream **s) {
         *s = redact_stream_free(*s);
 }
 
-static int stream_marker(Str *out, const char *name) {
-        int e = str_adds(out, "[redacted:");
-
-        if (e == 0)
-                e = str_adds(out, name);
-        return e < 0 ? e : str_addc(out, ']');
-}
-
-/* text[from..to) with markers; *ret_at: where showing ended, behind `to` when a span lies across it. */
-static int stream_render(const char *text, size_t from, size_t to, const Spans *spans, Str *out, size_t *ret_at) {
+/* text[from..to) with markers; *ret_at: where showing ended, behind `to` when a span lies across
+ * it. */
+static int stream_render(const char *text, size_t from, size_t to, const Spans *spans, Str *out,
+                         size_t *ret_at) {
         size_t at = from;
 
         for (size_t i = 0; i < spans->len && spans->items[i].start < to; i++) {
@@ -75,7 +71,7 @@ static int stream_render(const char *text, size_t from, size_t to, const Spans *
                 if (span->start > at)
                         e = str_add(out, text + at, span->start - at);
                 if (e == 0)
-                        e = stream_marker(out, span->name);
+                        e = marker_add(out, span->name);
                 if (e < 0)
                         return e;
                 at = span->end;
@@ -91,8 +87,10 @@ static int stream_render(const char *text, size_t from, size_t to, const Spans *
         return 0;
 }
 
-/* A text with markers may hold a new match (a neighbour has changed): again, until it is a fixed point. */
-static int stream_settle(RedactStream *s, const char *text, size_t len, const Spans *spans, Str *out) {
+/* A text with markers may hold a new match (a neighbour has changed): again, until it is a fixed
+ * point. */
+static int stream_settle(RedactStream *s, const char *text, size_t len, const Spans *spans,
+                         Str *out) {
         size_t at;
 
         for (unsigned i = 0; i < STREAM_SETTLE; i++) {
@@ -114,7 +112,7 @@ static int stream_settle(RedactStream *s, const char *text, size_t len, const Sp
                 if (spans->len == 0)
                         return str_add(out, text, len);
         }
-        return stream_marker(out, REDACT_NAME_LINE);
+        return marker_add(out, REDACT_NAME_LINE);
 }
 
 /* A whole line without its end. */
@@ -126,7 +124,7 @@ static int stream_judge(RedactStream *s, const char *text, size_t len, Str *out)
         if (e < 0)
                 return e;
         if (e == REDACT_SCAN_E_LIMIT)
-                return stream_marker(out, REDACT_NAME_LINE);
+                return marker_add(out, REDACT_NAME_LINE);
         if (open_key) {
                 s->in_key = true;
                 s->key_lines = s->key_idle = 0;
@@ -139,7 +137,8 @@ static bool stream_is_body(const char *text, size_t len) {
 
         for (size_t i = 0; i < len && run < STREAM_KEY_RUN; i++) {
                 char c = text[i];
-                bool digit = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '+' || c == '/';
+                bool digit = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                             (c >= 'a' && c <= 'z') || c == '+' || c == '/';
 
                 run = digit ? run + 1 : 0;
         }
@@ -210,7 +209,7 @@ static int stream_window(RedactStream *s, bool last, Str *out) {
         if (e == REDACT_SCAN_E_LIMIT) {
                 stream_drop(s, len);
                 s->skip = last ? STREAM_SKIP_NONE : STREAM_SKIP_LINE;
-                return stream_marker(out, REDACT_NAME_LINE);
+                return marker_add(out, REDACT_NAME_LINE);
         }
         e = stream_render(s->held.data, s->shown, to, spans, out, &at);
         if (e < 0)

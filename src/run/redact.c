@@ -8,6 +8,7 @@
 #include "run/dotenv.h"
 #include "run/families.h"
 #include "run/known.h"
+#include "run/marker.h"
 #include "run/redact-scan.h"
 #include "run/sieve.h"
 #include "run/strip.h"
@@ -24,7 +25,9 @@ enum { REDACT_BIT_KEY = 62, REDACT_BIT_CONTROL = 63, REDACT_BITS = 62 };
 
 typedef struct RedactPattern {
         const char *name; /* borrowed from the table or owned by Redact.names */
-        pcre2_code *code;
+        const char *text; /* the table's: compiled when a stream first needs it, as most never do
+                             and all take 2 ms */
+        pcre2_code *code; /* the operator's */
         unsigned flags;
         uint64_t bit; /* 0: tried on every line (the operator's) */
 } RedactPattern;
@@ -32,14 +35,16 @@ typedef struct RedactPattern {
 struct Redact {
         RedactPattern *patterns;
         size_t len;
-        Strv names;
-        pcre2_code *key_begin, *key_end;
+        Strv names; /* of the operator's patterns */
+        Strv marks; /* all names that a marker may have */
         Known *known;
         Sieve *sieve;
 };
 
 struct RedactScan {
         const Redact *redact;
+        pcre2_code **
+                codes; /* of redact->patterns, then of the key's begin and end; NULL until needed */
         pcre2_match_data *data;
         pcre2_match_context *limits;
         pcre2_jit_stack *stack;
@@ -57,6 +62,10 @@ int redact_new(Redact **ret) {
         if (e < 0)
                 return e;
         e = sieve_new(&r->sieve);
+        if (e == 0)
+                e = strv_add(&r->marks, REDACT_NAME_VALUE);
+        if (e == 0)
+                e = strv_add(&r->marks, REDACT_NAME_LINE);
         if (e < 0)
                 return e;
         *ret = r;
@@ -71,8 +80,7 @@ Redact *redact_free(Redact *r) {
                 pcre2_code_free(r->patterns[i].code);
         free(r->patterns);
         strv_done(&r->names);
-        pcre2_code_free(r->key_begin);
-        pcre2_code_free(r->key_end);
+        strv_done(&r->marks);
         known_free(r->known);
         sieve_free(r->sieve);
         free(r);
@@ -83,7 +91,8 @@ void redact_freep(Redact **r) {
         *r = redact_free(*r);
 }
 
-static int redact_take_env(void *arg, const char *key, size_t key_len, const char *value, size_t value_len) {
+static int redact_take_env(void *arg, const char *key, size_t key_len, const char *value,
+                           size_t value_len) {
         Redact *r = arg;
 
         if (value_len < KNOWN_MIN || dotenv_ordinary(key, key_len, value, value_len))
@@ -99,36 +108,31 @@ int redact_add_value(Redact *r, const char *value) {
         return known_add(r->known, value, strlen(value));
 }
 
-/* Bytes, never UTF: output need not be valid, and a UTF error would hide a line that is harmless. */
-static pcre2_code *redact_code(const char *pattern, size_t len, int *ret_error, size_t *ret_offset) {
+/* Bytes, never UTF: output need not be valid, and a UTF error would hide a line that is harmless.
+ */
+static pcre2_code *redact_code(const char *pattern, size_t len, int *ret_error,
+                               size_t *ret_offset) {
         uint32_t options = PCRE2_NEVER_UTF | PCRE2_NEVER_UCP | PCRE2_NEVER_BACKSLASH_C;
-        pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern, len, options, ret_error, ret_offset, NULL);
+        pcre2_code *code =
+                pcre2_compile((PCRE2_SPTR)pattern, len, options, ret_error, ret_offset, NULL);
 
         if (code)
-                (void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE); /* no JIT (no W+X memory): slower, as safe */
+                (void)pcre2_jit_compile(
+                        code, PCRE2_JIT_COMPLETE); /* no JIT (no W+X memory): slower, as safe */
         return code;
 }
 
-/* Takes code. */
-static int redact_pattern(Redact *r, const char *name, pcre2_code *code, unsigned flags, uint64_t bit) {
+/* Takes pattern->code, on failure too. */
+static int redact_pattern(Redact *r, const RedactPattern *pattern) {
         RedactPattern *patterns = reallocarray(r->patterns, r->len + 1, sizeof(*patterns));
 
         if (!patterns) {
-                pcre2_code_free(code);
+                pcre2_code_free(pattern->code);
                 return err_new(ENOMEM);
         }
         r->patterns = patterns;
-        r->patterns[r->len++] = (RedactPattern){name, code, flags, bit};
-        return 0;
-}
-
-static bool redact_name(const char *name, size_t len) {
-        if (len == 0 || len > 31 || name[0] < 'a' || name[0] > 'z')
-                return false;
-        for (size_t i = 0; i < len; i++)
-                if (!((name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9') || name[i] == '-'))
-                        return false;
-        return true;
+        r->patterns[r->len++] = *pattern;
+        return strv_find(&r->marks, pattern->name) ? 0 : strv_add(&r->marks, pattern->name);
 }
 
 static int redact_refuse(size_t number, const char *what, char **ret_message) {
@@ -137,8 +141,8 @@ static int redact_refuse(size_t number, const char *what, char **ret_message) {
         return e < 0 ? e : REDACT_E_PATTERN;
 }
 
-static int redact_conf_pattern(Redact *r, const char *name, size_t name_len, const char *pattern, size_t len, size_t number,
-                               char **ret_message) {
+static int redact_conf_pattern(Redact *r, const char *name, size_t name_len, const char *pattern,
+                               size_t len, size_t number, char **ret_message) {
         CLEANUP(str_freep) char *copy = NULL;
         uint32_t empty = 0;
         pcre2_code *code;
@@ -149,7 +153,8 @@ static int redact_conf_pattern(Redact *r, const char *name, size_t name_len, con
         if (!code) {
                 char text[128] = "bad pattern";
 
-                (void)pcre2_get_error_message(error, (PCRE2_UCHAR *)text, sizeof(text)); /* at worst cut */
+                (void)pcre2_get_error_message(error, (PCRE2_UCHAR *)text,
+                                              sizeof(text)); /* at worst cut */
                 e = str_printf(&copy, "%s at offset %zu of the pattern", text, offset);
                 return e < 0 ? e : redact_refuse(number, copy, ret_message);
         }
@@ -163,10 +168,12 @@ static int redact_conf_pattern(Redact *r, const char *name, size_t name_len, con
                 pcre2_code_free(code);
                 return e;
         }
-        return redact_pattern(r, r->names.items[r->names.len - 1], code, 0, 0);
+        return redact_pattern(
+                r, &(RedactPattern){.name = r->names.items[r->names.len - 1], .code = code});
 }
 
-static int redact_conf_line(Redact *r, const char *line, size_t len, size_t number, char **ret_message) {
+static int redact_conf_line(Redact *r, const char *line, size_t len, size_t number,
+                            char **ret_message) {
         size_t name = 0, at;
 
         while (len > 0 && (line[len - 1] == '\r'))
@@ -185,7 +192,7 @@ static int redact_conf_line(Redact *r, const char *line, size_t len, size_t numb
                 return redact_refuse(number, "more than 256 patterns", ret_message);
         while (name < len && line[name] != ' ' && line[name] != '\t')
                 name++;
-        if (!redact_name(line, name))
+        if (!marker_name_check(line, name))
                 return redact_refuse(number, "the name must be [a-z][a-z0-9-]{0,30}", ret_message);
         for (at = name; at < len && (line[at] == ' ' || line[at] == '\t'); at++)
                 ;
@@ -200,7 +207,8 @@ int redact_add_conf(Redact *r, const char *bytes, size_t len, char **ret_message
 
         for (const char *at = bytes; at < end; number++) {
                 const char *nl = memchr(at, '\n', (size_t)(end - at));
-                int e = redact_conf_line(r, at, (size_t)((nl ? nl : end) - at), number, ret_message);
+                int e = redact_conf_line(r, at, (size_t)((nl ? nl : end) - at), number,
+                                         ret_message);
 
                 if (e != 0)
                         return e;
@@ -217,34 +225,28 @@ static int redact_sieve_control(Redact *r) {
                         e = sieve_add(r->sieve, &(char){(char)c}, 1, true, REDACT_BIT_CONTROL);
         if (e == 0)
                 e = sieve_add(r->sieve, "\x7f", 1, true, REDACT_BIT_CONTROL);
-        return e < 0 ? e : sieve_add(r->sieve, FAMILY_KEY_WORD, strlen(FAMILY_KEY_WORD), false, REDACT_BIT_KEY);
+        return e < 0 ? e
+                     : sieve_add(r->sieve, FAMILY_KEY_WORD, strlen(FAMILY_KEY_WORD), false,
+                                 REDACT_BIT_KEY);
 }
 
 int redact_compile(Redact *r) {
         unsigned bit = 0;
-        int error = 0, e;
-        size_t offset = 0;
+        int e = redact_sieve_control(r);
 
-        e = redact_sieve_control(r);
         for (const Family *f = family_table; f->name && e == 0; f++) {
-                pcre2_code *code = redact_code(f->pattern, strlen(f->pattern), &error, &offset);
-
                 bit += f->words[0] && f > family_table;
-                if (!code || bit >= REDACT_BITS) {
-                        pcre2_code_free(code);
-                        return err_new(EINVAL); /* a bug in the table */
-                }
-                e = redact_pattern(r, f->name, code, f->flags, UINT64_C(1) << bit);
-                for (size_t i = 0; i < sizeof(f->words) / sizeof(f->words[0]) && f->words[i] && e == 0; i++)
-                        e = sieve_add(r->sieve, f->words[i], strlen(f->words[i]), f->flags & FAMILY_EXACT, bit);
+                if (bit >= REDACT_BITS)
+                        return err_new(E2BIG); /* a bug in the table */
+                e = redact_pattern(r, &(RedactPattern){f->name, f->pattern, NULL, f->flags,
+                                                       UINT64_C(1) << bit});
+                for (size_t i = 0;
+                     i < sizeof(f->words) / sizeof(f->words[0]) && f->words[i] && e == 0; i++)
+                        e = sieve_add(r->sieve, f->words[i], strlen(f->words[i]),
+                                      f->flags & FAMILY_EXACT, bit);
         }
-        if (e < 0)
-                return e;
-        r->key_begin = redact_code(family_key_begin, strlen(family_key_begin), &error, &offset);
-        r->key_end = redact_code(family_key_end, strlen(family_key_end), &error, &offset);
-        if (!r->key_begin || !r->key_end)
-                return err_new(EINVAL);
-        e = known_compile(r->known);
+        if (e == 0)
+                e = known_compile(r->known);
         return e < 0 ? e : sieve_compile(r->sieve);
 }
 
@@ -254,10 +256,12 @@ int redact_scan_new(const Redact *r, RedactScan **ret) {
         if (!s)
                 return err_new(ENOMEM);
         s->redact = r;
+        s->codes = calloc(r->len + 2, sizeof(s->codes[0]));
         s->data = pcre2_match_data_create(16, NULL);
         s->limits = pcre2_match_context_create(NULL);
-        s->stack = pcre2_jit_stack_create((size_t)32 * 1024, (size_t)512 * 1024, NULL); /* NULL without JIT */
-        if (!s->data || !s->limits)
+        s->stack = pcre2_jit_stack_create((size_t)32 * 1024, (size_t)512 * 1024,
+                                          NULL); /* NULL without JIT */
+        if (!s->codes || !s->data || !s->limits)
                 return err_new(ENOMEM);
         (void)pcre2_set_match_limit(s->limits, REDACT_MATCH_LIMIT); /* these always give 0 */
         (void)pcre2_set_heap_limit(s->limits, REDACT_HEAP_KIB);
@@ -270,6 +274,9 @@ int redact_scan_new(const Redact *r, RedactScan **ret) {
 RedactScan *redact_scan_free(RedactScan *s) {
         if (!s)
                 return NULL;
+        for (size_t i = 0; i < s->redact->len + 2 && s->codes; i++)
+                pcre2_code_free(s->codes[i]);
+        free(s->codes);
         pcre2_match_data_free(s->data);
         pcre2_match_context_free(s->limits);
         pcre2_jit_stack_free(s->stack);
@@ -284,11 +291,37 @@ void redact_scan_freep(RedactScan **s) {
         *s = redact_scan_free(*s);
 }
 
+static int redact_code_of(RedactScan *s, size_t pattern, const pcre2_code **ret) {
+        const Redact *r = s->redact;
+        size_t offset;
+        int error;
+
+        if (pattern < r->len && r->patterns[pattern].code) {
+                *ret = r->patterns[pattern].code;
+                return 0;
+        }
+        if (!s->codes[pattern]) {
+                const char *text =
+                        pattern < r->len ? r->patterns[pattern].text : family_key[pattern - r->len];
+
+                s->codes[pattern] = redact_code(text, strlen(text), &error, &offset);
+        }
+        if (!s->codes[pattern])
+                return err_new(ENOMEM);
+        *ret = s->codes[pattern];
+        return 0;
+}
+
 /* Group 0 and 1 in at[0..3]; at[2] is PCRE2_UNSET when there is no group 1. */
-static int redact_match(RedactScan *s, const pcre2_code *code, const char *text, size_t len, size_t from, bool *ret_found,
-                        size_t at[4]) {
-        int n = pcre2_match(code, (PCRE2_SPTR)text, len, from, PCRE2_NOTEMPTY, s->data, s->limits);
+static int redact_match(RedactScan *s, size_t pattern, const char *text, size_t len, size_t from,
+                        bool *ret_found, size_t at[4]) {
         const PCRE2_SIZE *vector = pcre2_get_ovector_pointer(s->data);
+        const pcre2_code *code;
+        int n = redact_code_of(s, pattern, &code);
+
+        if (n < 0)
+                return n;
+        n = pcre2_match(code, (PCRE2_SPTR)text, len, from, PCRE2_NOTEMPTY, s->data, s->limits);
 
         if (n == PCRE2_ERROR_NOMATCH) {
                 *ret_found = false;
@@ -306,59 +339,13 @@ static int redact_match(RedactScan *s, const pcre2_code *code, const char *text,
         return 0;
 }
 
-static bool redact_is_name(const Redact *r, const char *name, size_t len) {
-        static const char *const own[] = {REDACT_NAME_VALUE, REDACT_NAME_LINE, FAMILY_KEY};
-
-        for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-                if (strlen(own[i]) == len && memcmp(own[i], name, len) == 0)
-                        return true;
-        for (size_t i = 0; i < r->len; i++)
-                if (strlen(r->patterns[i].name) == len && memcmp(r->patterns[i].name, name, len) == 0)
-                        return true;
-        return false;
-}
-
-/* Whether offset at lies in a marker: those stay as they are, so that redacted text can be redacted again. */
-static bool redact_in_marker(const Redact *r, const char *text, size_t len, size_t at) {
-        static const char head[] = "[redacted:";
-        size_t start = at, stop;
-
-        while (start > 0 && at - start < 48 && text[start] != '[')
-                start--;
-        if (len - start < sizeof(head) || memcmp(text + start, head, sizeof(head) - 1) != 0)
-                return false;
-        start += sizeof(head) - 1;
-        for (stop = start; stop < len && stop - start < 32 && text[stop] != ']'; stop++)
-                ;
-        return stop < len && at <= stop && text[stop] == ']' && redact_is_name(r, text + start, stop - start);
-}
-
-/* As mixed as a random text of base64 or hex digits: by the chance that two of its characters are the same. */
-static bool redact_is_mixed(const char *text, size_t len) {
-        size_t count[256] = {0}, same = 0, upper = 0, lower = 0, digit = 0, beyond_f = 0;
-
-        for (size_t i = 0; i < len; i++) {
-                char c = text[i];
-
-                count[(unsigned char)c]++;
-                upper += c >= 'A' && c <= 'Z';
-                lower += c >= 'a' && c <= 'z';
-                digit += c >= '0' && c <= '9';
-                beyond_f += !((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'));
-        }
-        for (size_t i = 0; i < 256; i++)
-                same += count[i] * count[i];
-        if (beyond_f == 0)
-                return lower > 0 && digit > 0 && same * 7 <= len * len;
-        return upper > 0 && lower > 0 && digit > 0 && same * 11 <= len * len;
-}
-
-static int redact_pattern_scan(RedactScan *s, const RedactPattern *p, const char *text, size_t len) {
+static int redact_pattern_scan(RedactScan *s, size_t pattern, const char *text, size_t len) {
+        const RedactPattern *p = &s->redact->patterns[pattern];
         size_t from = 0, at[4];
 
         while (from < len) {
                 bool found, whole;
-                int e = redact_match(s, p->code, text, len, from, &found, at);
+                int e = redact_match(s, pattern, text, len, from, &found, at);
 
                 if (e != 0)
                         return e;
@@ -366,8 +353,8 @@ static int redact_pattern_scan(RedactScan *s, const RedactPattern *p, const char
                         return 0;
                 from = at[1];
                 whole = at[2] == PCRE2_UNSET || p->bit == 0;
-                if (redact_in_marker(s->redact, text, len, at[0]) ||
-                    (p->flags & FAMILY_ENTROPY && !redact_is_mixed(text + at[2], at[3] - at[2]))) {
+                if (marker_covers(&s->redact->marks, text, len, at[0]) ||
+                    (p->flags & FAMILY_ENTROPY && !family_is_mixed(text + at[2], at[3] - at[2]))) {
                         from = at[0] + 1;
                         continue;
                 }
@@ -382,10 +369,10 @@ static int redact_key_scan(RedactScan *s, const char *text, size_t len, bool *op
         for (size_t from = 0; from < len;) {
                 size_t begin[4], end[4];
                 bool found, closed = false;
-                int e = redact_match(s, s->redact->key_begin, text, len, from, &found, begin);
+                int e = redact_match(s, s->redact->len, text, len, from, &found, begin);
 
                 if (e == 0 && found)
-                        e = redact_match(s, s->redact->key_end, text, len, begin[1], &closed, end);
+                        e = redact_match(s, s->redact->len + 1, text, len, begin[1], &closed, end);
                 if (e != 0)
                         return e;
                 if (!found)
@@ -401,9 +388,11 @@ static int redact_key_scan(RedactScan *s, const char *text, size_t len, bool *op
 }
 
 /* Fills s->found. Private keys are looked for when open_key is given. */
-static int redact_scan_text(RedactScan *s, const char *text, size_t len, uint64_t bits, bool *open_key) {
+static int redact_scan_text(RedactScan *s, const char *text, size_t len, uint64_t bits,
+                            bool *open_key) {
         bool some = bits & ((UINT64_C(1) << REDACT_BITS) - 1);
-        size_t patterns = some ? s->redact->len : s->redact->names.len; /* the operator's stand first */
+        size_t patterns =
+                some ? s->redact->len : s->redact->names.len; /* the operator's stand first */
         int e;
 
         spans_clear(&s->found);
@@ -411,15 +400,15 @@ static int redact_scan_text(RedactScan *s, const char *text, size_t len, uint64_
         if (e < 0)
                 return e;
         for (size_t i = 0; i < patterns; i++) {
-                const RedactPattern *p = &s->redact->patterns[i];
-
-                if (p->bit && !(bits & p->bit))
+                if (s->redact->patterns[i].bit && !(bits & s->redact->patterns[i].bit))
                         continue;
-                e = redact_pattern_scan(s, p, text, len);
+                e = redact_pattern_scan(s, i, text, len);
                 if (e != 0)
                         return e;
         }
-        return open_key && bits & UINT64_C(1) << REDACT_BIT_KEY ? redact_key_scan(s, text, len, open_key) : 0;
+        return open_key && bits & UINT64_C(1) << REDACT_BIT_KEY
+                       ? redact_key_scan(s, text, len, open_key)
+                       : 0;
 }
 
 /* Moves s->found over, from places in `text` to places in the original. */
@@ -428,16 +417,18 @@ static int redact_scan_keep(RedactScan *s, const char *text, size_t len, const u
                 const Span *f = &s->found.items[i];
                 int e;
 
-                if (redact_in_marker(s->redact, text, len, f->start))
+                if (marker_covers(&s->redact->marks, text, len, f->start))
                         continue;
-                e = spans_add(&s->all, origin ? origin[f->start] : f->start, origin ? origin[f->end - 1] + 1 : f->end, f->name);
+                e = spans_add(&s->all, origin ? origin[f->start] : f->start,
+                              origin ? origin[f->end - 1] + 1 : f->end, f->name);
                 if (e < 0)
                         return e;
         }
         return 0;
 }
 
-int redact_scan(RedactScan *s, const char *text, size_t len, const Spans **ret_spans, bool *ret_open_key) {
+int redact_scan(RedactScan *s, const char *text, size_t len, const Spans **ret_spans,
+                bool *ret_open_key) {
         uint64_t bits = sieve_scan(s->redact->sieve, text, len);
         bool open_key = false;
         int e = 0;
@@ -449,7 +440,8 @@ int redact_scan(RedactScan *s, const char *text, size_t len, const Spans **ret_s
 
                         e = strip_build(&s->strip, text, len, (StripMode)mode);
                         if (e == 0) /* a space in an END line would leave its key open */
-                                e = redact_scan_text(s, t->data, t->len, sieve_scan(s->redact->sieve, t->data, t->len),
+                                e = redact_scan_text(s, t->data, t->len,
+                                                     sieve_scan(s->redact->sieve, t->data, t->len),
                                                      mode == STRIP_JOIN ? &open_key : NULL);
                         if (e == 0)
                                 e = redact_scan_keep(s, t->data, t->len, s->strip.from);
@@ -462,21 +454,23 @@ int redact_scan(RedactScan *s, const char *text, size_t len, const Spans **ret_s
         if (e != 0)
                 return e;
         spans_merge(&s->all);
-        if (open_key) /* sequences behind the last letter belong to it too */
+        if (open_key && s->all.len > 0) /* sequences behind the last letter belong to it too */
                 s->all.items[s->all.len - 1].end = len;
         *ret_spans = &s->all;
         *ret_open_key = open_key;
         return 0;
 }
 
-int redact_scan_key_end(RedactScan *s, const char *text, size_t len, bool *ret_found, size_t *ret_after) {
+int redact_scan_key_end(RedactScan *s, const char *text, size_t len, bool *ret_found,
+                        size_t *ret_after) {
         size_t at[4];
         bool found;
         int e = strip_build(&s->strip, text, len, STRIP_JOIN);
 
         if (e < 0)
                 return e;
-        e = redact_match(s, s->redact->key_end, s->strip.text.data, s->strip.text.len, 0, &found, at);
+        e = redact_match(s, s->redact->len + 1, s->strip.text.data, s->strip.text.len, 0, &found,
+                         at);
         if (e < 0)
                 return e;
         *ret_found = e == 0 && found; /* a limit here: the key is taken to go on */

@@ -96,7 +96,8 @@ int sieve_add(Sieve *s, const char *word, size_t len, bool exact, unsigned bit) 
         return 0;
 }
 
-/* Breadth first: a node's failure link is shorter, hence complete when the node's own row is filled from it. */
+/* Breadth first: a node's failure link is shorter, hence complete when the node's own row is filled
+ * from it. */
 static int sieve_links(SieveTree *t) {
         uint16_t *queue = calloc(t->len, sizeof(*queue)), *fail = calloc(t->len, sizeof(*fail));
         size_t head = 0, tail = 0;

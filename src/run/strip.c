@@ -17,7 +17,8 @@ static size_t strip_csi(const unsigned char *at, size_t left, size_t i) {
         return i < left && at[i] >= 0x40 && at[i] <= 0x7e ? i + 1 : i;
 }
 
-/* To the BEL or ST which ends it; just the introducer when none does, so that the rest is still judged. */
+/* To the BEL or ST which ends it; just the introducer when none does, so that the rest is still
+ * judged. */
 static size_t strip_string(const unsigned char *at, size_t left) {
         for (size_t i = 2; i < left; i++) {
                 if (at[i] == 0x07)

@@ -1,5 +1,5 @@
-/* Throughput of the redactor in MB per second of CPU time: ordinary log lines, the shortest lines, lines full of
- * secrets, one line of 64 MiB. */
+/* Throughput of the redactor in MB per second of CPU time: ordinary log lines, the shortest lines,
+ * lines full of secrets, one line of 64 MiB. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,18 +10,23 @@ enum { BENCH_BYTES = 64 * 1024 * 1024, BENCH_PIECE = 64 * 1024 };
 
 static const char *const plain[] = {
         "2025-01-02T03:04:05.678Z INFO  web-1     | GET /api/items/42?page=3 200 12ms 4711 bytes\n",
-        "db-1      | 2025-01-02 03:04:05.678 UTC [1] LOG:  checkpoint complete: wrote 23 buffers (0.1%); sync=0.004 s\n",
-        "Step 7/12 : RUN apt-get update && apt-get install -y --no-install-recommends libpq5 ca-certificates\n",
+        "db-1      | 2025-01-02 03:04:05.678 UTC [1] LOG:  checkpoint complete: wrote 23 buffers "
+        "(0.1%); sync=0.004 s\n",
+        "Step 7/12 : RUN apt-get update && apt-get install -y --no-install-recommends libpq5 "
+        "ca-certificates\n",
         " ---> 3f2a9c0d1e4b\n",
-        "proxy-1   | 10.0.0.7 - - [02/Jan/2025:03:04:05 +0000] \"POST /checkout HTTP/1.1\" 302 154 \"-\" \"curl/8.5.0\"\n",
-        "worker-1  | Traceback (most recent call last): File \"/app/jobs.py\", line 88, in run_once\n",
+        "proxy-1   | 10.0.0.7 - - [02/Jan/2025:03:04:05 +0000] \"POST /checkout HTTP/1.1\" 302 154 "
+        "\"-\" \"curl/8.5.0\"\n",
+        "worker-1  | Traceback (most recent call last): File \"/app/jobs.py\", line 88, in "
+        "run_once\n",
         "web-1     | session 42 opened for user jane, author cache warmed with 1312 keys\n",
 };
 
 static const char *const yes[] = {"y\n"};
 
 static const char *const dense[] = {
-        "DB_PASSWORD=hunter2 and gh" "p_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789\n",
+        ("DB_PASSWORD=hunter2 and gh"
+         "p_aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789\n"),
         "postgres://app:s3cret@db/app Authorization: Bearer abc.def.ghi\n",
         "\x1b[31mtoken\x1b[0m: \"value-of-the-environment-1\"\n",
         "{\"client_secret\": \"P@ssw0rd\", \"user\": \"jane\"}\n",
@@ -39,7 +44,8 @@ static int bench_fill(Str *text, const char *const *lines, size_t n, bool one_li
         return 0;
 }
 
-static int bench_run(const char *what, const Redact *redact, const char *const *lines, size_t n, bool one_line) {
+static int bench_run(const char *what, const Redact *redact, const char *const *lines, size_t n,
+                     bool one_line) {
         CLEANUP(str_done) Str text = STR_NULL, out = STR_NULL;
         CLEANUP(redact_stream_freep) RedactStream *s = NULL;
         size_t bytes = 0;
@@ -61,7 +67,8 @@ static int bench_run(const char *what, const Redact *redact, const char *const *
                 r = redact_flush(s, &out);
         s_cpu = (double)(clock() - begin) / CLOCKS_PER_SEC;
         if (r == 0)
-                printf("%-22s %8.1f MB/s   (%zu bytes in, %zu out)\n", what, (double)text.len / 1e6 / (s_cpu > 0 ? s_cpu : 1), text.len, bytes);
+                printf("%-22s %8.1f MB/s   (%zu bytes in, %zu out)\n", what,
+                       (double)text.len / 1e6 / (s_cpu > 0 ? s_cpu : 1), text.len, bytes);
         return r;
 }
 
@@ -79,13 +86,16 @@ int main(void) {
         if (r == 0)
                 r = redact_compile(redact);
         if (r == 0)
-                r = bench_run("plain log lines", redact, plain, sizeof(plain) / sizeof(plain[0]), false);
+                r = bench_run("plain log lines", redact, plain, sizeof(plain) / sizeof(plain[0]),
+                              false);
         if (r == 0)
                 r = bench_run("yes", redact, yes, 1, false);
         if (r == 0)
-                r = bench_run("secrets on each line", redact, dense, sizeof(dense) / sizeof(dense[0]), false);
+                r = bench_run("secrets on each line", redact, dense,
+                              sizeof(dense) / sizeof(dense[0]), false);
         if (r == 0)
-                r = bench_run("one line of 64 MiB", redact, plain, sizeof(plain) / sizeof(plain[0]), true);
+                r = bench_run("one line of 64 MiB", redact, plain, sizeof(plain) / sizeof(plain[0]),
+                              true);
         if (r != 0)
                 fprintf(stderr, "bench-redact: %d %s\n", r, err_last());
         return r != 0;

@@ -100,10 +100,15 @@ START_TEST(capture_end_empty) {
 END_TEST
 
 START_TEST(capture_feed_escapes) {
-        static const char raw[] = "a\tb\r\nred \x1b[31mx\x1b[0m\r\rlone\rcr\r\r\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 \xff\xc3(\xe2\x80\xae \0 \\ \"q\"\xf0\x9f";
+        static const char raw[] =
+                "a\tb\r\nred "
+                "\x1b[31mx\x1b[0m\r\rlone\rcr\r\r\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 "
+                "\xff\xc3(\xe2\x80\xae \0 \\ \"q\"\xf0\x9f";
 
         check_shown(raw, sizeof(raw) - 1,
-                    "a\tb\nred \\x1b[31mx\\x1b[0m\\x0d\\x0dlone\\x0dcr\\x0d\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 "
+                    "a\tb\nred "
+                    "\\x1b[31mx\\x1b["
+                    "0m\\x0d\\x0dlone\\x0dcr\\x0d\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 "
                     "\\xff\\xc3(\\xe2\\x80\\xae \\x00 \\ \"q\"\\xf0\\x9f");
         check_shown("end\r", 4, "end\\x0d");
 }
@@ -158,7 +163,8 @@ START_TEST(capture_end_tail_at_character) {
                 ck_assert_int_eq(capture_feed(s.capture, "\xe2\x82\xac", 3), 0);
         ck_assert_int_eq(capture_feed(s.capture, "\n", 1), 0);
         sink_end(&s);
-        ck_assert_uint_eq(s.tail.len, CAPTURE_TAIL_MAX / 3 * 3 + 1 - 3 * (CAPTURE_TAIL_MAX % 3 == 0));
+        ck_assert_uint_eq(s.tail.len,
+                          CAPTURE_TAIL_MAX / 3 * 3 + 1 - 3 * (CAPTURE_TAIL_MAX % 3 == 0));
         ck_assert(memcmp(s.tail.data, "\xe2\x82\xac", 3) == 0);
         ck_assert(s.truncated);
         sink_done(&s);
@@ -197,10 +203,12 @@ START_TEST(capture_end_log_counts_dropped) {
         ck_assert_int_eq(capture_feed(s.capture, "x", 1), 0);
         sink_fill(&s, (uint64_t)3 * CAPTURE_LOG_MAX);
         sink_end(&s);
-        at = strstr(s.log.data, "\n[spoolgate: 8388609 bytes dropped here]\n"); /* on a line of its own */
+        at = strstr(s.log.data,
+                    "\n[spoolgate: 8388609 bytes dropped here]\n"); /* on a line of its own */
         ck_assert_ptr_nonnull(at);
         ck_assert_uint_eq((size_t)(at - s.log.data), CAPTURE_LOG_MAX / 2);
-        ck_assert_uint_eq(s.log.len, CAPTURE_LOG_MAX + strlen("\n[spoolgate: 8388609 bytes dropped here]\n"));
+        ck_assert_uint_eq(s.log.len,
+                          CAPTURE_LOG_MAX + strlen("\n[spoolgate: 8388609 bytes dropped here]\n"));
         ck_assert(memcmp(s.tail.data + s.tail.len - 16, "000000000786431\n", 16) == 0);
         ck_assert(memcmp(s.log.data + s.log.len - s.tail.len, s.tail.data, s.tail.len) == 0);
         sink_done(&s);
@@ -212,7 +220,8 @@ START_TEST(capture_end_log_halves_at_character) {
 
         sink_open(&s);
         for (int i = 0; i < CAPTURE_LOG_MAX / 2; i++)
-                ck_assert_int_eq(capture_feed(s.capture, i % 64 ? "\xe2\x82\xac" : "\xe2\x82\n", 3), 0);
+                ck_assert_int_eq(capture_feed(s.capture, i % 64 ? "\xe2\x82\xac" : "\xe2\x82\n", 3),
+                                 0);
         sink_end(&s);
         ck_assert_ptr_nonnull(strstr(s.log.data, " bytes dropped here]\n"));
         for (size_t i = 0; i < s.log.len; i++) {
@@ -232,7 +241,8 @@ START_TEST(capture_feed_log_full) {
 
         sink_open(&s);
         ck_assert_int_eq(ftruncate(s.fd, 8), 0);
-        ck_assert_int_eq(fcntl(s.fd, F_ADD_SEALS, F_SEAL_GROW), -1); /* made without MFD_ALLOW_SEALING */
+        ck_assert_int_eq(fcntl(s.fd, F_ADD_SEALS, F_SEAL_GROW),
+                         -1); /* made without MFD_ALLOW_SEALING */
         sink_done(&s);
         s = (Sink){.fd = memfd_create("log", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
         ck_assert_int_eq(ftruncate(s.fd, 8), 0);
