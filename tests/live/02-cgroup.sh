@@ -38,14 +38,15 @@ s=$(systemctl --user list-units --plain --no-legend "spoolgate-$slug.restart-*.s
 equal "$(systemctl --user show -P ControlGroup "$s" | grep -c "spoolgate-$slug.restart-")" 1
 n=0
 for pid in $(cat "/sys/fs/cgroup$(systemctl --user show -P ControlGroup "$s")/cgroup.procs"); do
-        n=$((n + 1))
+        n=$((n + 1)) comm=$(cat "/proc/$pid/comm")
+        [ "$comm" != spoolgate-keep ] || continue       # the keeper is a fork of the drain
         equal "$(tr '\0' '\n' <"/proc/$pid/environ" | grep -cE '^(INVOCATION_ID|NOTIFY_SOCKET|TRIGGER_PATH|LISTEN_FDS|JOURNAL_STREAM)=' || true)" 0 "leaked variables"
         equal "$(sed -n 's/^NoNewPrivs:\t//p' "/proc/$pid/status")" 0 NoNewPrivs
-        for fd in "/proc/$pid/fd"/*; do
-                [[ $(readlink "$fd") != */spoolgate/"$slug"/lock ]] || fail "the lock is open in $pid"
-        done
+        equal "$(ls "/proc/$pid/fd" | sort -n | head -n 3 | tr '\n' ' ')" "0 1 2 "
+        readlink "/proc/$pid/fd"/* | grep -E "$state|$spool" && fail "open in $comm"
+        true
 done
-[ $n -gt 0 ] || fail "the scope is empty"
+[ $n -gt 1 ] || fail "nobody is in the scope but the keeper"
 equal "$(answer "$name" 30)" done
 within 5 settled
 END

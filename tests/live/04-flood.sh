@@ -17,9 +17,10 @@ t=$(date +%s); names=()
 rename() { moves+=("$1" "$2"); }        # all are written first, then shown one by one
 moves=(); for i in $(seq 2000); do publish ping; names+=("$name"); done
 printf '%s\0' "${moves[@]}" | perl -0ne 'chomp; if (defined $a) { rename $a, $_ or die; undef $a; select undef, undef, undef, 0.001 } else { $a = $_ }'
-for n in "${names[@]}"; do answer "$n" 60 >/dev/null; done
-within 5 no_visible; path_active; within 5 settled
-for n in "${names[@]}"; do equal "$(find "$spool/responses" -name "$n*" | wc -l)" 1 "responses of $n"; done
+answer "$name" 60 >/dev/null; within 20 no_visible; path_active; within 5 settled
+cd "$spool/responses"; files=("${names[@]/%/.response.json}")
+equal "$(cat -- "${files[@]}" | grep -c '"state":"done"')" 2000 "answers done"
+equal "$(find . -newermt "@$((t - 1))" -type f | wc -l)" 2000 "files in responses/"
 s=$(starts_since "$t"); echo "$s starts"; at_most "$s" 40 starts
 END
 
