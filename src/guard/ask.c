@@ -23,9 +23,12 @@ static const char *const ask_reasons[] = {
         [INSPECT_OWNER] = "the git directory belongs to another user",
         [INSPECT_COMMON] = "the linked worktree's commondir is not the one git makes",
         [INSPECT_CONFIG] = "the repository's config is not a readable small file",
-        [INSPECT_SHA256] = "the repository uses SHA-256 object ids, which can't be checked; INTEGRITY=seal can be used",
-        [INSPECT_REFTABLE] = "the repository keeps its refs in a reftable, which can't be checked; INTEGRITY=seal can be used",
-        [INSPECT_PARTIAL] = "the repository is a partial clone, which can't be checked; INTEGRITY=seal can be used",
+        [INSPECT_SHA256] = "the repository uses SHA-256 object ids, which can't be checked; "
+                           "INTEGRITY=seal can be used",
+        [INSPECT_REFTABLE] = "the repository keeps its refs in a reftable, which can't be checked; "
+                             "INTEGRITY=seal can be used",
+        [INSPECT_PARTIAL] = "the repository is a partial clone, which can't be checked; "
+                            "INTEGRITY=seal can be used",
         [INSPECT_HEAD] = "HEAD or a ref that it names is damaged",
         [INSPECT_UNBORN] = "the repository has no commit at HEAD",
         [INSPECT_MISSING] = "an object of HEAD is not in the repository itself",
@@ -41,33 +44,61 @@ static const char *const ask_reasons[] = {
 const char *ask_reason(int code) {
         size_t len = sizeof(ask_reasons) / sizeof(*ask_reasons);
 
-        return code > 0 && (size_t)code < len && ask_reasons[code] ? ask_reasons[code]
-                                                                    : "the repository can't be inspected";
+        return code > 0 && (size_t)code < len && ask_reasons[code]
+                       ? ask_reasons[code]
+                       : "the repository can't be inspected";
 }
 
-int ask_open_git(const char *git_dir, uint64_t device, uint64_t inode, int *ret_fd) {
-        CLEANUP(fd_closep) int fd = -EBADF;
-        PinRule any = { .owner = (uid_t)-1 };
+void ask_git_done(AskGit *git) {
+        git->fd = fd_close(git->fd);
+        git->up_fd = fd_close(git->up_fd);
+}
+
+/* Two directories up, where a linked worktree has its common directory. */
+static int ask_open_up(const char *git_dir, int *ret_fd) {
+        CLEANUP(str_freep) char *path = NULL;
+        PinRule any = {.owner = (uid_t)-1};
+        int r = str_dup(git_dir, &path);
+
+        for (int i = 0; i < 2 && r == 0; i++) {
+                char *slash = strrchr(path, '/');
+
+                if (!slash || slash == path)
+                        return ASK_E_DIR;
+                *slash = '\0';
+        }
+        return r == 0 ? pin_root(path, &any, ret_fd) : r;
+}
+
+int ask_open_git(const char *git_dir, uint64_t device, uint64_t inode, AskGit *ret) {
+        CLEANUP(ask_git_done) AskGit git = {-EBADF, -EBADF};
+        PinRule any = {.owner = (uid_t)-1};
         struct stat st;
         int r;
 
-        r = pin_root(git_dir, &any, &fd);
+        r = pin_root(git_dir, &any, &git.fd);
         if (r != 0)
                 return r > 0 ? ASK_E_DIR : r;
-        if (fstat(fd, &st) < 0)
+        if (fstat(git.fd, &st) < 0)
                 return err_new(errno);
         if (st.st_dev != device || st.st_ino != inode)
                 return ASK_E_DIR;
         if (st.st_uid != geteuid())
                 return INSPECT_OWNER;
-        *ret_fd = fd_take(&fd);
+        r = ask_open_up(git_dir, &git.up_fd);
+        if (r > 0)
+                r = fd_dup(git.fd, &git.up_fd); /* no such place: no linked worktree either */
+        if (r < 0)
+                return r;
+        *ret = git;
+        git = (AskGit){-EBADF, -EBADF};
         return 0;
 }
 
 /* Starting */
 
 typedef struct AskChild {
-        pid_t pid;  /* 0: reaped */
+        pid_t pid; /* 0: reaped */
         int pipe_fd;
 } AskChild;
 
@@ -119,7 +150,8 @@ static int ask_attributes(AskSpawn *s) {
         if (r == 0)
                 r = posix_spawnattr_setsigdefault(&s->attributes, &all);
         if (r == 0)
-                r = posix_spawnattr_setflags(&s->attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                r = posix_spawnattr_setflags(&s->attributes, POSIX_SPAWN_SETSIGMASK |
+                                                                     POSIX_SPAWN_SETSIGDEF |
                                                                      POSIX_SPAWN_SETSID);
         return r != 0 ? err_new(r) : 0;
 }
@@ -127,7 +159,8 @@ static int ask_attributes(AskSpawn *s) {
 static int ask_arguments(AskSpawn *s, const char *program, const char *jail, uint64_t address_space,
                          const AskFile *files, size_t len) {
         CLEANUP(str_freep) char *limit = NULL;
-        int r = str_printf(&limit, "%llu", (unsigned long long)(address_space ? address_space : JAIL_AS_DEFAULT));
+        int r = str_printf(&limit, "%llu",
+                           (unsigned long long)(address_space ? address_space : JAIL_AS_DEFAULT));
 
         if (r >= 0)
                 r = strv_add(&s->argv, program);
@@ -138,23 +171,27 @@ static int ask_arguments(AskSpawn *s, const char *program, const char *jail, uin
         for (size_t i = 0; i < len && r >= 0; i++) {
                 CLEANUP(str_freep) char *file = NULL;
 
-                r = files[i].bytes_fd >= 0 ? str_printf(&file, "%o:%s", files[i].mode, files[i].path)
-                                           : str_printf(&file, "absent:%s", files[i].path);
+                r = files[i].bytes_fd >= 0
+                            ? str_printf(&file, "%o:%s", files[i].mode, files[i].path)
+                            : str_printf(&file, "absent:%s", files[i].path);
                 if (r >= 0)
                         r = strv_add_take(&s->argv, &file);
         }
         return r;
 }
 
-static int ask_descriptors(AskSpawn *s, int git_fd, int pipe_fd, const AskFile *files, size_t len) {
+static int ask_descriptors(AskSpawn *s, const AskGit *git, int pipe_fd, const AskFile *files,
+                           size_t len) {
         int above = INSPECT_FIRST_FD + (int)len;
         int next = INSPECT_FIRST_FD;
         int r;
 
-        s->held = calloc(len + 2, sizeof(*s->held));
+        s->held = calloc(len + 3, sizeof(*s->held));
         if (!s->held)
                 return err_new(ENOMEM);
-        r = ask_give(s, git_fd, INSPECT_GIT_FD, above);
+        r = ask_give(s, git->fd, INSPECT_GIT_FD, above);
+        if (r == 0)
+                r = ask_give(s, git->up_fd, INSPECT_UP_FD, above);
         if (r == 0)
                 r = ask_give(s, pipe_fd, INSPECT_VERDICT_FD, above);
         for (size_t i = 0; i < len && r == 0; i++)
@@ -166,7 +203,7 @@ static int ask_descriptors(AskSpawn *s, int git_fd, int pipe_fd, const AskFile *
 }
 
 static int ask_spawn(AskSpawn *s, const char *program, pid_t *ret_pid) {
-        char *nothing[] = { NULL };
+        char *nothing[] = {NULL};
         int r = posix_spawn(ret_pid, program, &s->actions, &s->attributes, s->argv.items, nothing);
 
         switch (r) {
@@ -187,7 +224,7 @@ static int ask_spawn(AskSpawn *s, const char *program, pid_t *ret_pid) {
 /* Waiting */
 
 static int ask_wait_readable(int fd, int64_t deadline) {
-        struct pollfd p = { .fd = fd, .events = POLLIN };
+        struct pollfd p = {.fd = fd, .events = POLLIN};
         int64_t left = deadline - clock_mono_ms();
         int n;
 
@@ -196,7 +233,7 @@ static int ask_wait_readable(int fd, int64_t deadline) {
         n = poll(&p, 1, (int)left);
         if (n < 0 && errno != EINTR)
                 return err_new(errno);
-        return 0;
+        return n == 0 ? ASK_E_TIME : 0;
 }
 
 /* Until the pipe's end, or one byte more than a verdict can have. */
@@ -222,7 +259,8 @@ static int ask_read(int fd, int64_t deadline, char *bytes, size_t max, size_t *r
         return 0;
 }
 
-/* The pipe has ended: what is left of the child is its exit. It may have closed the pipe to linger. */
+/* The pipe has ended: what is left of the child is its exit. It may have closed the pipe to linger.
+ */
 static int ask_reap(AskChild *c, int64_t deadline) {
         CLEANUP(fd_closep) int fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
         int status, r;
@@ -250,8 +288,9 @@ static int ask_judge(const char *bytes, size_t got, size_t len, AskAnswer *ret) 
         if (got < sizeof(head))
                 return ASK_E_GARBLED;
         memcpy(&head, bytes, sizeof(head));
-        if (head.magic != VERDICT_MAGIC || head.version != VERDICT_VERSION || head.code < INSPECT_OK ||
-            head.code >= INSPECT_COUNT || head.count != (head.code == INSPECT_OK ? len : 0) ||
+        if (head.magic != VERDICT_MAGIC || head.version != VERDICT_VERSION ||
+            head.code < INSPECT_OK || head.code >= INSPECT_COUNT ||
+            head.count != (head.code == INSPECT_OK ? len : 0) ||
             got != sizeof(head) + head.count * sizeof(VerdictFile))
                 return ASK_E_GARBLED;
         memcpy(ret->head, head.head, VERDICT_HEX);
@@ -272,7 +311,7 @@ static int ask_judge(const char *bytes, size_t got, size_t len, AskAnswer *ret) 
 
 static int ask_answer(AskChild *c, size_t len, AskAnswer *ret) {
         char bytes[sizeof(VerdictHead) + TAKE_FILES * sizeof(VerdictFile) + 1];
-        AskAnswer answer = { .head = "" };
+        AskAnswer answer = {.head = ""};
         int64_t deadline = clock_mono_ms() + ASK_WALL_MS;
         size_t got = 0;
         int r;
@@ -289,28 +328,30 @@ static int ask_answer(AskChild *c, size_t len, AskAnswer *ret) {
         return r;
 }
 
-int ask_inspect(const char *program, const char *jail, uint64_t address_space, int git_fd,
+int ask_inspect(const char *program, const char *jail, uint64_t address_space, const AskGit *git,
                 const AskFile *files, size_t len, AskAnswer *ret) {
-        CLEANUP(ask_child_done) AskChild child = { .pipe_fd = -EBADF };
-        CLEANUP(ask_spawn_done) AskSpawn s = { .argv = STRV_NULL };
+        CLEANUP(ask_child_done) AskChild child = {.pipe_fd = -EBADF};
+        CLEANUP(ask_spawn_done) AskSpawn s = {.argv = STRV_NULL};
         CLEANUP(fd_closep) int write_fd = -EBADF;
         int ends[2];
         int r;
 
         (void)posix_spawn_file_actions_init(&s.actions); /* both never fail in glibc */
         (void)posix_spawnattr_init(&s.attributes);
-        *ret = (AskAnswer){ .head = "" };
+        *ret = (AskAnswer){.head = ""};
         if (len > TAKE_FILES)
                 return err_new(E2BIG);
         if (pipe2(ends, O_CLOEXEC) < 0)
                 return err_new(errno);
         child.pipe_fd = ends[0];
         write_fd = ends[1];
+        if (fcntl(child.pipe_fd, F_SETFL, O_NONBLOCK) < 0)
+                return err_new(errno);
         r = ask_attributes(&s);
         if (r == 0)
                 r = ask_arguments(&s, program, jail, address_space, files, len);
         if (r == 0)
-                r = ask_descriptors(&s, git_fd, write_fd, files, len);
+                r = ask_descriptors(&s, git, write_fd, files, len);
         if (r == 0)
                 r = ask_spawn(&s, program, &child.pid);
         if (r != 0) {

@@ -1,4 +1,5 @@
-/* guard/ask.h - the drain's side of spoolgate-inspect: start it, wait for its verdict, believe it or not */
+/* guard/ask.h - the drain's side of spoolgate-inspect: start it, wait for its verdict, believe it
+ * or not */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -28,11 +29,18 @@ typedef struct AskAnswer {
         InspectFile files[TAKE_FILES];
 } AskAnswer;
 
+typedef struct AskGit {
+        int fd;    /* the git directory */
+        int up_fd; /* the directory two above it */
+} AskGit;
+
 /* Opens the pinned git directory. ASK_E_DIR; INSPECT_OWNER when it isn't ours. */
-MUST_CHECK int ask_open_git(const char *git_dir, uint64_t device, uint64_t inode, int *ret_fd);
-/* Blocks until the verdict or ASK_WALL_MS. 0: *ret is filled, files in order. Positive: an InspectCode but INSPECT_OK, or
- * ASK_E_*; then ret->head alone may be set. The child has nothing but its descriptors; it is reaped. */
-MUST_CHECK int ask_inspect(const char *program, const char *jail, uint64_t address_space, int git_fd,
-                           const AskFile *files, size_t len, AskAnswer *ret);
+MUST_CHECK int ask_open_git(const char *git_dir, uint64_t device, uint64_t inode, AskGit *ret);
+void ask_git_done(AskGit *git);
+/* Blocks until the verdict or ASK_WALL_MS. 0: *ret is filled, files in order. Positive: an
+ * InspectCode but INSPECT_OK, or ASK_E_*; then ret->head alone may be set. The child has nothing
+ * but its descriptors; it is reaped. */
+MUST_CHECK int ask_inspect(const char *program, const char *jail, uint64_t address_space,
+                           const AskGit *git, const AskFile *files, size_t len, AskAnswer *ret);
 /* One fixed sentence for a positive code of ask_inspect or ask_open_git. */
 const char *ask_reason(int code);

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fd.h"
 #include "fs/pin.h"
 #include "guard/ask.h"
 #include "guard/guard.h"
@@ -22,7 +21,7 @@ struct Guard {
 typedef struct GuardWork {
         Guard *guard;
         Seal seal;
-        bool sealed;                     /* the seal is there */
+        bool sealed;                       /* the seal is there */
         InspectFile committed[TAKE_FILES]; /* by index of taken; 0: not asked */
 } GuardWork;
 
@@ -126,7 +125,8 @@ static const char *guard_sealed_why(const SealEntry *e, const Taken *t) {
         return "has another mode than the sealed one";
 }
 
-/* An untracked file may be sealed as such; whatever else HEAD doesn't have in this state is uncommitted. */
+/* An untracked file may be sealed as such; whatever else HEAD doesn't have in this state is
+ * uncommitted. */
 static bool guard_committed(InspectFile file, const SealEntry *e) {
         return file == INSPECT_FILE_SAME || (file == INSPECT_FILE_UNTRACKED && e && !e->tracked);
 }
@@ -138,15 +138,17 @@ static GuardFinding guard_judge(const GuardSpec *spec, const GuardWork *w, size_
         bool ask_seal = env || spec->need_seal, ask_head = !env && spec->need_head;
 
         if (t->refused != 0 && t->refused != PIN_E_ABSENT)
-                return (GuardFinding){ env ? GUARD_ENV : GUARD_MODIFIED, pin_reason(t->refused) };
+                return (GuardFinding){env ? GUARD_ENV : GUARD_MODIFIED, pin_reason(t->refused)};
         if (ask_head && !guard_committed(w->committed[i], spec->need_seal ? e : NULL))
-                return (GuardFinding){ GUARD_MODIFIED, guard_committed_why(w->committed[i]) };
+                return (GuardFinding){GUARD_MODIFIED, guard_committed_why(w->committed[i])};
         if (ask_seal && !e)
-                return (GuardFinding){ env ? GUARD_ENV : GUARD_UNSEALED, "is not in the seal" };
+                return (GuardFinding){env ? GUARD_ENV : GUARD_UNSEALED, "is not in the seal"};
         if (ask_seal && !seal_matches(e, t))
-                return (GuardFinding){ env ? GUARD_ENV : ask_head ? GUARD_UNSEALED : GUARD_MODIFIED,
-                                       guard_sealed_why(e, t) };
-        return (GuardFinding){ GUARD_OK, "" };
+                return (GuardFinding){env        ? GUARD_ENV
+                                      : ask_head ? GUARD_UNSEALED
+                                                 : GUARD_MODIFIED,
+                                      guard_sealed_why(e, t)};
+        return (GuardFinding){GUARD_OK, ""};
 }
 
 /* The first code in the order of GuardCode decides, and names its own files. */
@@ -183,13 +185,13 @@ static int guard_error(Guard *g, const char *message) {
 
 /* 0, or a positive code for ask_reason. */
 static int guard_ask(const GuardSpec *spec, GuardWork *w) {
-        CLEANUP(fd_closep) int git_fd = -EBADF;
+        CLEANUP(ask_git_done) AskGit git = {-EBADF, -EBADF};
         AskFile files[TAKE_FILES];
         size_t at[TAKE_FILES], len = 0;
         AskAnswer answer;
         int r;
 
-        r = ask_open_git(spec->git_dir, spec->git_device, spec->git_inode, &git_fd);
+        r = ask_open_git(spec->git_dir, spec->git_device, spec->git_inode, &git);
         if (r != 0)
                 return r;
         for (size_t i = 0; i < w->guard->taken.len; i++) {
@@ -198,9 +200,9 @@ static int guard_ask(const GuardSpec *spec, GuardWork *w) {
                 if (t->kind != TAKE_GUARDED || (t->refused != 0 && t->refused != PIN_E_ABSENT))
                         continue;
                 at[len] = i;
-                files[len++] = (AskFile){ t->path, t->st.st_mode, t->bytes_fd };
+                files[len++] = (AskFile){t->path, t->st.st_mode, t->bytes_fd};
         }
-        r = ask_inspect(spec->inspect, spec->jail, spec->address_space, git_fd, files, len, &answer);
+        r = ask_inspect(spec->inspect, spec->jail, spec->address_space, &git, files, len, &answer);
         if (r < 0)
                 return r;
         memcpy(w->guard->head, answer.head, sizeof(answer.head));
@@ -232,7 +234,8 @@ static int guard_look(const GuardSpec *spec, GuardWork *w) {
         }
         if (spec->need_head) {
                 if (!spec->git_dir)
-                        return guard_error(g, "no git directory was pinned at install; INTEGRITY=seal can be used");
+                        return guard_error(g, "no git directory was pinned at install; "
+                                              "INTEGRITY=seal can be used");
                 r = guard_ask(spec, w);
                 if (r > 0)
                         return guard_error(g, ask_reason(r));
@@ -244,7 +247,7 @@ static int guard_look(const GuardSpec *spec, GuardWork *w) {
 
 int guard_check(const GuardSpec *spec, Guard **ret) {
         CLEANUP(guard_freep) Guard *g = calloc(1, sizeof(*g));
-        GuardWork w = { .guard = g };
+        GuardWork w = {.guard = g};
         int r;
 
         if (!g)

@@ -1,6 +1,5 @@
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
@@ -13,7 +12,7 @@
 
 enum { HEAD_BLOCK = 64 * 1024, HEAD_SHA256_HEX = 64 };
 
-static const PinRule head_any = { .owner = (uid_t)-1 }; /* the agent commits under its own uid */
+static const PinRule head_any = {.owner = (uid_t)-1}; /* the agent commits under its own uid */
 
 static int head_own_dir(int fd) {
         struct stat st;
@@ -28,8 +27,7 @@ static void head_trim(Str *s) {
                 s->data[--s->len] = '\0';
 }
 
-int head_common(int git_fd, int *ret_fd) {
-        CLEANUP(fd_closep) int up_fd = -EBADF;
+int head_common(int git_fd, int up_fd, int *ret_fd) {
         CLEANUP(str_done) Str text = STR_NULL;
         int r;
 
@@ -41,14 +39,8 @@ int head_common(int git_fd, int *ret_fd) {
         head_trim(&text);
         if (!text.data || strcmp(text.data, "../..") != 0)
                 return INSPECT_COMMON;
-        up_fd = openat(git_fd, "../..", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* ".." is never a link */
-        if (up_fd < 0)
-                return INSPECT_COMMON;
         r = head_own_dir(up_fd);
-        if (r != 0)
-                return r;
-        *ret_fd = fd_take(&up_fd);
-        return 0;
+        return r == 0 ? fd_dup(up_fd, ret_fd) : r;
 }
 
 /* config */
@@ -85,8 +77,8 @@ static int head_extension(const char *key, const char *end) {
         return 0;
 }
 
-/* Enough of git-config(1)'s syntax to name what we can't read. A text that fools it gains nothing: the
- * ids and refs are then refused for what they are. */
+/* Enough of git-config(1)'s syntax to name what we can't read. A text that fools it gains nothing:
+ * the ids and refs are then refused for what they are. */
 int head_config(const char *bytes, size_t len) {
         const char *at = bytes, *stop = bytes + len;
         bool inside = false;
@@ -131,8 +123,9 @@ bool head_ref_ok(const char *name) {
         size_t len = strlen(name);
 
         if (len >= HEAD_REF_MAX || !str_starts(name, "refs/") || name[len - 1] == '/' ||
-            name[len - 1] == '.' || strstr(name, "//") || strstr(name, "..") || strstr(name, "/.") ||
-            strstr(name, "@{") || strstr(name, ".lock/") || str_ends(name, ".lock"))
+            name[len - 1] == '.' || strstr(name, "//") || strstr(name, "..") ||
+            strstr(name, "/.") || strstr(name, "@{") || strstr(name, ".lock/") ||
+            str_ends(name, ".lock"))
                 return false;
         for (; *name; name++)
                 if ((unsigned char)*name <= 0x20 || *name == 0x7f || strchr("~^:?*[\\", *name))
@@ -155,7 +148,8 @@ static int head_take_hex(const char *s, size_t len, char hex[VERDICT_HEX + 1]) {
 }
 
 /* A line "HEX NAME"; INSPECT_UNBORN: another ref's. */
-static int head_packed_line(const char *line, size_t len, const char *name, char hex[VERDICT_HEX + 1]) {
+static int head_packed_line(const char *line, size_t len, const char *name,
+                            char hex[VERDICT_HEX + 1]) {
         size_t name_len = strlen(name);
         size_t digits = len > name_len ? len - name_len - 1 : 0;
 

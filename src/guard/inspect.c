@@ -42,8 +42,8 @@ static bool inspect_parse(int argc, char **argv, InspectCall *ret) {
         if (argc < INSPECT_ARGS || argc - INSPECT_ARGS > TAKE_FILES ||
             !str_parse_uint(argv[2], UINT64_MAX, &address_space))
                 return false;
-        *ret = (InspectCall){ str_eq(argv[1], "landlock"), address_space, argv + INSPECT_ARGS,
-                              (size_t)(argc - INSPECT_ARGS) };
+        *ret = (InspectCall){str_eq(argv[1], "landlock"), address_space, argv + INSPECT_ARGS,
+                             (size_t)(argc - INSPECT_ARGS)};
         if (!ret->landlock && !str_eq(argv[1], "seccomp"))
                 return false;
         for (size_t i = 0; i < ret->len; i++)
@@ -82,7 +82,8 @@ static int inspect_init(size_t files) {
         return jail_files(true, files);
 }
 
-/* The object store of this repository and no other: by name relative to its pinned directory, alternates not looked at. */
+/* The object store of this repository and no other: by name relative to its pinned directory,
+ * alternates not looked at. */
 static int inspect_open(git_odb **ret_odb, git_repository **ret_repo) {
         git_odb_backend *backend;
         int r;
@@ -103,7 +104,8 @@ static int inspect_open(git_odb **ret_odb, git_repository **ret_repo) {
         return r < 0 ? inspect_git_error(r) : 0;
 }
 
-/* The header says type and size before the whole is unpacked: a bomb of a few KiB may be a gigabyte. */
+/* The header says type and size before the whole is unpacked: a bomb of a few KiB may be a
+ * gigabyte. */
 static int inspect_weigh(git_odb *odb, const git_oid *id, git_object_t type, size_t max) {
         git_object_t seen;
         size_t size;
@@ -172,7 +174,8 @@ static int inspect_bytes(const git_tree_entry *entry, mode_t mode, int fd, uint3
         git_oid id;
         int r;
 
-        if (git_tree_entry_type(entry) != GIT_OBJECT_BLOB || git_tree_entry_filemode(entry) == GIT_FILEMODE_LINK) {
+        if (git_tree_entry_type(entry) != GIT_OBJECT_BLOB ||
+            git_tree_entry_filemode(entry) == GIT_FILEMODE_LINK) {
                 *ret = INSPECT_FILE_KIND;
                 return 0;
         }
@@ -185,7 +188,8 @@ static int inspect_bytes(const git_tree_entry *entry, mode_t mode, int fd, uint3
         if (!git_oid_equal(&id, git_tree_entry_id(entry)))
                 *ret = INSPECT_FILE_BYTES;
         else
-                *ret = git_tree_entry_filemode(entry) == want ? INSPECT_FILE_SAME : INSPECT_FILE_MODE;
+                *ret = git_tree_entry_filemode(entry) == want ? INSPECT_FILE_SAME
+                                                              : INSPECT_FILE_MODE;
         return 0;
 }
 
@@ -225,7 +229,7 @@ static int inspect_files(const InspectCall *call, const char *hex, InspectAnswer
         if (r != 0)
                 return r;
         for (size_t i = 0; i < call->len; i++) {
-                a->files[i] = (VerdictFile){ .magic = VERDICT_MAGIC, .index = (uint32_t)i };
+                a->files[i] = (VerdictFile){.magic = VERDICT_MAGIC, .index = (uint32_t)i};
                 r = inspect_file(odb, repo, root, call->files[i], &fd, &a->files[i].file);
                 if (r != 0)
                         return r;
@@ -233,18 +237,19 @@ static int inspect_files(const InspectCall *call, const char *hex, InspectAnswer
         return 0;
 }
 
-/* Everything that is opened by name for libgit2: after this only what lies beneath the objects' directory is named. */
+/* Everything that is opened by name for libgit2: after this only what lies beneath the objects'
+ * directory is named. */
 static int inspect_enter(const InspectCall *call, char hex[VERDICT_HEX + 1]) {
         CLEANUP(fd_closep) int common_fd = -EBADF;
         CLEANUP(fd_closep) int objects_fd = -EBADF;
-        PinRule any = { .owner = (uid_t)-1 };
+        PinRule any = {.owner = (uid_t)-1};
         int r;
 
-        r = head_common(INSPECT_GIT_FD, &common_fd);
+        r = head_common(INSPECT_GIT_FD, INSPECT_UP_FD, &common_fd);
         if (r != 0)
                 return r;
         if (call->landlock) {
-                r = jail_landlock((int[]){ INSPECT_GIT_FD, common_fd }, 2);
+                r = jail_landlock((int[]){INSPECT_GIT_FD, common_fd}, 2);
                 if (r != 0)
                         return INSPECT_JAIL;
         }
@@ -261,7 +266,7 @@ static int inspect_enter(const InspectCall *call, char hex[VERDICT_HEX + 1]) {
 }
 
 static int inspect_run(const InspectCall *call, InspectAnswer *a) {
-        char hex[VERDICT_HEX + 1] = { 0 };
+        char hex[VERDICT_HEX + 1] = {0};
         int r;
 
         if (jail_limits(call->address_space, call->len) < 0)
@@ -279,7 +284,7 @@ static int inspect_run(const InspectCall *call, InspectAnswer *a) {
 }
 
 int inspect_main(int argc, char **argv) {
-        InspectAnswer a = { .head = { .magic = VERDICT_MAGIC, .version = VERDICT_VERSION } };
+        InspectAnswer a = {.head = {.magic = VERDICT_MAGIC, .version = VERDICT_VERSION}};
         InspectCall call;
         int r;
 

@@ -57,13 +57,13 @@ int jail_landlock_abi(void) {
 }
 
 static int jail_limit(int what, uint64_t value) {
-        struct rlimit limit = { value, value };
+        struct rlimit limit = {value, value};
         struct rlimit now;
 
         if (getrlimit((__rlimit_resource_t)what, &now) < 0)
                 return err_new(errno);
         if (now.rlim_max < value) /* a lower one of the host's stays */
-                limit = (struct rlimit){ now.rlim_max, now.rlim_max };
+                limit = (struct rlimit){now.rlim_max, now.rlim_max};
         return setrlimit((__rlimit_resource_t)what, &limit) < 0 ? err_new(errno) : 0;
 }
 
@@ -72,13 +72,13 @@ int jail_limits(uint64_t address_space, size_t files) {
                 int what;
                 uint64_t value;
         } limits[] = {
-                { RLIMIT_AS, JAIL_SANITIZED ? RLIM_INFINITY : address_space },
-                { RLIMIT_DATA, JAIL_SANITIZED ? RLIM_INFINITY : JAIL_HEAP },
-                { RLIMIT_CPU, JAIL_CPU_SEC },
-                { RLIMIT_FSIZE, 0 },
-                { RLIMIT_NPROC, 0 },
-                { RLIMIT_CORE, 0 },
-                { RLIMIT_NOFILE, JAIL_FILES + files },
+                {RLIMIT_AS, JAIL_SANITIZED ? RLIM_INFINITY : address_space},
+                {RLIMIT_DATA, JAIL_SANITIZED ? RLIM_INFINITY : JAIL_HEAP},
+                {RLIMIT_CPU, JAIL_CPU_SEC},
+                {RLIMIT_FSIZE, 0},
+                {RLIMIT_NPROC, 0},
+                {RLIMIT_CORE, 0},
+                {RLIMIT_NOFILE, JAIL_FILES + files},
         };
 
         for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
@@ -106,7 +106,7 @@ static int jail_no_new_privs(void) {
 }
 
 static int jail_landlock_ruleset(int abi, int *ret_fd) {
-        JailRuleset set = { .fs = JAIL_LL_FS_1 };
+        JailRuleset set = {.fs = JAIL_LL_FS_1};
         size_t size = abi >= 6 ? sizeof(set) : abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
         long fd;
 
@@ -134,7 +134,8 @@ int jail_landlock(const int *dirs, size_t len) {
                 return r;
         for (size_t i = 0; i < len; i++) {
                 struct landlock_path_beneath_attr rule = {
-                        .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
+                        .allowed_access =
+                                LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
                         .parent_fd = dirs[i],
                 };
 
@@ -150,11 +151,39 @@ int jail_landlock(const int *dirs, size_t len) {
 /* seccomp */
 
 static const int jail_allowed[] = {
-        SYS_read, SYS_pread64, SYS_close, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_faccessat2,
-        SYS_lseek, SYS_munmap, SYS_mremap, SYS_brk, SYS_madvise, SYS_getdents64, SYS_readlinkat, SYS_getcwd,
-        SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getpid, SYS_gettid, SYS_futex, SYS_clock_gettime,
-        SYS_gettimeofday, SYS_getrandom, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_restart_syscall, SYS_fcntl,
-        SYS_sched_yield, SYS_exit, SYS_exit_group,
+        SYS_read,
+        SYS_pread64,
+        SYS_close,
+        SYS_fstat,
+        SYS_newfstatat,
+        SYS_statx,
+        SYS_faccessat,
+        SYS_faccessat2,
+        SYS_lseek,
+        SYS_munmap,
+        SYS_mremap,
+        SYS_brk,
+        SYS_madvise,
+        SYS_getdents64,
+        SYS_readlinkat,
+        SYS_getcwd,
+        SYS_getuid,
+        SYS_geteuid,
+        SYS_getgid,
+        SYS_getegid,
+        SYS_getpid,
+        SYS_gettid,
+        SYS_futex,
+        SYS_clock_gettime,
+        SYS_gettimeofday,
+        SYS_getrandom,
+        SYS_rt_sigprocmask,
+        SYS_rt_sigreturn,
+        SYS_restart_syscall,
+        SYS_fcntl,
+        SYS_sched_yield,
+        SYS_exit,
+        SYS_exit_group,
 #ifdef SYS_access
         SYS_access,
 #endif
@@ -162,7 +191,8 @@ static const int jail_allowed[] = {
         SYS_readlink,
 #endif
 #ifdef SYS_stat
-        SYS_stat, SYS_lstat,
+        SYS_stat,
+        SYS_lstat,
 #endif
 #ifdef SYS_time
         SYS_time,
@@ -170,11 +200,31 @@ static const int jail_allowed[] = {
 };
 
 static const int jail_deadly[] = {
-        SYS_execve, SYS_execveat, SYS_clone, SYS_clone3, SYS_socket, SYS_socketpair, SYS_connect, SYS_ptrace,
-        SYS_process_vm_readv, SYS_process_vm_writev, SYS_kill, SYS_tgkill, SYS_tkill, SYS_bpf, SYS_io_uring_setup,
-        SYS_userfaultfd, SYS_perf_event_open, SYS_mount, SYS_unshare, SYS_setns, SYS_keyctl, SYS_memfd_create,
+        SYS_execve,
+        SYS_execveat,
+        SYS_clone,
+        SYS_clone3,
+        SYS_socket,
+        SYS_socketpair,
+        SYS_connect,
+        SYS_ptrace,
+        SYS_process_vm_readv,
+        SYS_process_vm_writev,
+        SYS_kill,
+        SYS_tgkill,
+        SYS_tkill,
+        SYS_bpf,
+        SYS_io_uring_setup,
+        SYS_userfaultfd,
+        SYS_perf_event_open,
+        SYS_mount,
+        SYS_unshare,
+        SYS_setns,
+        SYS_keyctl,
+        SYS_memfd_create,
 #ifdef SYS_fork
-        SYS_fork, SYS_vfork,
+        SYS_fork,
+        SYS_vfork,
 #endif
 };
 
@@ -187,7 +237,7 @@ typedef struct JailProgram {
 
 static void jail_emit(JailProgram *p, int code, uint32_t k, uint8_t yes, uint8_t no) {
         if (p->len < JAIL_PROGRAM)
-                p->code[p->len] = (struct sock_filter){ (uint16_t)code, yes, no, k };
+                p->code[p->len] = (struct sock_filter){(uint16_t)code, yes, no, k};
         p->len++; /* one too many is seen at the end */
 }
 
@@ -207,7 +257,8 @@ static void jail_list(JailProgram *p, const int *numbers, size_t len, uint32_t w
 }
 
 /* `number` is allowed when its argument (the low word, little-endian) passes; else EPERM. */
-static void jail_argument(JailProgram *p, int number, unsigned arg, int test, uint32_t k, bool pass) {
+static void jail_argument(JailProgram *p, int number, unsigned arg, int test, uint32_t k,
+                          bool pass) {
         jail_emit(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 4);
         jail_load(p, offsetof(struct seccomp_data, args) + arg * sizeof(uint64_t));
         jail_emit(p, BPF_JMP | test | BPF_K, k, pass ? 0 : 1, pass ? 1 : 0);
@@ -230,12 +281,13 @@ static void jail_build(JailProgram *p, int verdict_fd) {
 #ifdef SYS_open
         jail_argument(p, SYS_open, 1, BPF_JSET, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, false);
 #endif
-        jail_list(p, jail_deadly, sizeof(jail_deadly) / sizeof(*jail_deadly), SECCOMP_RET_KILL_PROCESS);
+        jail_list(p, jail_deadly, sizeof(jail_deadly) / sizeof(*jail_deadly),
+                  SECCOMP_RET_KILL_PROCESS);
         jail_return(p, SECCOMP_RET_ERRNO | EPERM);
 }
 
 int jail_seccomp(int verdict_fd) {
-        JailProgram p = { .len = 0 };
+        JailProgram p = {.len = 0};
         struct sock_fprog program;
         int r;
 
@@ -247,6 +299,6 @@ int jail_seccomp(int verdict_fd) {
         r = jail_no_new_privs();
         if (r < 0)
                 return r;
-        program = (struct sock_fprog){ .len = p.len, .filter = p.code };
+        program = (struct sock_fprog){.len = p.len, .filter = p.code};
         return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? JAIL_E_NO_SECCOMP : 0;
 }

@@ -18,7 +18,7 @@ static const char seal_magic[] = "spoolgate-seal 1\n";
 
 void seal_entry_done(SealEntry *e) {
         free(e->path);
-        *e = (SealEntry){ 0 };
+        *e = (SealEntry){0};
 }
 
 void seal_done(Seal *s) {
@@ -62,7 +62,7 @@ bool seal_matches(const SealEntry *e, const Taken *t) {
 }
 
 int seal_entry(const Taken *t, bool tracked, SealEntry *ret) {
-        SealEntry e = { .kind = t->kind, .tracked = tracked, .absent = t->refused == PIN_E_ABSENT };
+        SealEntry e = {.kind = t->kind, .tracked = tracked, .absent = t->refused == PIN_E_ABSENT};
         int r;
 
         if (t->refused != 0 && !e.absent)
@@ -84,7 +84,8 @@ int seal_entry(const Taken *t, bool tracked, SealEntry *ret) {
 static int seal_add_text(Str *s, const char *text) {
         for (; *text; text++) {
                 unsigned char c = (unsigned char)*text;
-                int r = c < 0x20 || c > 0x7e || c == '\\' ? str_addf(s, "\\x%02x", c) : str_addc(s, *text);
+                int r = c < 0x20 || c > 0x7e || c == '\\' ? str_addf(s, "\\x%02x", c)
+                                                          : str_addc(s, *text);
 
                 if (r < 0)
                         return r;
@@ -136,7 +137,8 @@ int seal_format(const Seal *s, char **ret) {
         return r < 0 ? r : str_take(&out, ret);
 }
 
-/* Reading: each line is cut off in a private copy; that there is one form only is proven at the end, by writing it again. */
+/* Reading: each line is cut off in a private copy; that there is one form only is proven at the
+ * end, by writing it again. */
 
 static char *seal_line(char **at, const char *key) {
         char *line = *at, *end = strchr(line, '\n');
@@ -210,7 +212,7 @@ static bool seal_parse_state(char **at, SealEntry *e) {
 }
 
 static int seal_parse_entry(char *line, Seal *s) {
-        SealEntry e = { 0 };
+        SealEntry e = {0};
         const char *kind = seal_word(&line), *tracked = kind ? seal_word(&line) : NULL;
 
         if (!tracked || !seal_parse_state(&line, &e) || !seal_unescape(line, SEAL_PATH_MAX))
@@ -285,7 +287,7 @@ int seal_parse(const char *bytes, size_t len, Seal *ret) {
 /* On disk */
 
 static PinRule seal_rule(void) {
-        return (PinRule){ .owner = geteuid(), .forbid = 0022 };
+        return (PinRule){.owner = geteuid(), .forbid = 0022};
 }
 
 /* Our own state in a state that isn't ours: no refusal of a request, but trouble of the host. */
@@ -330,8 +332,8 @@ static int seal_store_copy(int files_fd, const Taken *t) {
         r = io_read_file(t->bytes_fd, TAKE_MAX, &bytes);
         if (r != 0)
                 return seal_own(r);
-        return seal_own(publish_file(files_fd, t->sha256, bytes.data ? bytes.data : "", bytes.len, mode,
-                                     PUBLISH_SYNC));
+        return seal_own(publish_file(files_fd, t->sha256, bytes.data ? bytes.data : "", bytes.len,
+                                     mode, PUBLISH_SYNC));
 }
 
 int seal_store(int state_fd, const Seal *s, const TakenList *taken) {

@@ -8,8 +8,9 @@
  *   file guarded|env tracked|untracked - - absent PATH
  *   end COUNT
  *
- * MODE is octal with the type ("100644"). In NAME and PATH a backslash and each byte outside printable ASCII is \xNN. One form
- * only: what parses formats to the same bytes. Copies of sealed bytes are kept as STATE/seal/files/SHA256. */
+ * MODE is octal with the type ("100644"). In NAME and PATH a backslash and each byte outside
+ * printable ASCII is \xNN. One form only: what parses formats to the same bytes. Copies of sealed
+ * bytes are kept as STATE/seal/files/SHA256. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,8 +25,8 @@ enum { SEAL_MAX_BYTES = 2 * 1024 * 1024, SEAL_COMMIT_SIZE = 65 };
 typedef struct SealEntry {
         TakeKind kind;
         bool absent;
-        bool tracked;    /* in HEAD when it was sealed; an untracked one is held by the seal alone */
-        mode_t mode;     /* with S_IFREG; 0 when absent */
+        bool tracked; /* in HEAD when it was sealed; an untracked one is held by the seal alone */
+        mode_t mode;  /* with S_IFREG; 0 when absent */
         uint64_t size;
         char sha256[HASH_HEX_SIZE]; /* "" when absent */
         char *path;
@@ -56,9 +57,11 @@ void seal_entry_done(SealEntry *e);
 
 /* STATE/seal/seal: regular, ours, not writable by others. SEAL_E_ABSENT, SEAL_E_INVALID. */
 MUST_CHECK int seal_load(int state_fd, Seal *ret);
-/* Copies the bytes of each taken file below STATE/seal/files first, then publishes the seal, synced. */
+/* Copies the bytes of each taken file below STATE/seal/files first, then publishes the seal,
+ * synced. */
 MUST_CHECK int seal_store(int state_fd, const Seal *s, const TakenList *taken);
-/* Opens the copy of a sealed file and proves its bytes. SEAL_E_ABSENT, SEAL_E_INVALID (other bytes). */
+/* Opens the copy of a sealed file and proves its bytes. SEAL_E_ABSENT, SEAL_E_INVALID (other
+ * bytes). */
 MUST_CHECK int seal_open_copy(int state_fd, const SealEntry *e, int *ret_fd);
 /* Removes copies that the seal doesn't name. */
 MUST_CHECK int seal_prune(int state_fd, const Seal *s);

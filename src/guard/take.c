@@ -14,7 +14,7 @@
 enum { TAKE_SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 
 static int take_open(int checkout_fd, const char *path, int *ret_fd, struct stat *ret_stat) {
-        PinRule own = { .owner = geteuid() };
+        PinRule own = {.owner = geteuid()};
 
         return pin_file_at(checkout_fd, path, &own, 0, ret_fd, ret_stat);
 }
@@ -67,7 +67,7 @@ static int take_list(int checkout_fd, TakeKind kind, const Strv *paths, TakenLis
                 Taken *t = &list->items[list->len];
                 int r;
 
-                *t = (Taken){ .kind = kind, .fd = -EBADF, .bytes_fd = -EBADF };
+                *t = (Taken){.kind = kind, .fd = -EBADF, .bytes_fd = -EBADF};
                 list->len++;
                 r = str_dup(paths->items[i], &t->path);
                 if (r < 0)

@@ -1,7 +1,8 @@
-/* guard/verdict.h - what spoolgate-inspect says over its pipe: one Verdict header, then one record a file
+/* guard/verdict.h - what spoolgate-inspect says over its pipe: one Verdict header, then one record
+ * a file
  *
- * Same machine, same build: native layout without padding. The reader believes nothing of it but an exact length, magic,
- * version and count, and values within the enums. */
+ * Same machine, same build: native layout without padding. The reader believes nothing of it but an
+ * exact length, magic, version and count, and values within the enums. */
 #pragma once
 #include <stdint.h>
 
@@ -9,19 +10,21 @@ enum { VERDICT_MAGIC = 0x53474956, VERDICT_VERSION = 1, VERDICT_HEX = 40 };
 
 typedef enum InspectCode {
         INSPECT_OK = 1,
-        INSPECT_USAGE,     /* called in another way than by guard/ask */
-        INSPECT_JAIL,      /* the jail could not be closed: no Landlock, or no seccomp */
-        INSPECT_OWNER,     /* the git directory belongs to another user */
-        INSPECT_COMMON,    /* a linked worktree whose commondir is not the usual one */
-        INSPECT_CONFIG,    /* the repository's config is no readable small file */
+        INSPECT_USAGE,  /* called in another way than by guard/ask */
+        INSPECT_JAIL,   /* the jail could not be closed: no Landlock, or no seccomp */
+        INSPECT_OWNER,  /* the git directory belongs to another user */
+        INSPECT_COMMON, /* a linked worktree whose commondir is not the usual one */
+        INSPECT_CONFIG, /* the repository's config is no readable small file */
         INSPECT_SHA256,
         INSPECT_REFTABLE,
         INSPECT_PARTIAL,
-        INSPECT_HEAD,      /* HEAD, a ref or packed-refs is no proper file, or the symbolic refs go in a circle */
-        INSPECT_UNBORN,    /* no commit yet */
-        INSPECT_MISSING,   /* an object of HEAD is not in the repository itself (shallow copies, alternates) */
-        INSPECT_CORRUPT,   /* an object is not what its id says */
-        INSPECT_MEMORY,    /* the limits of the jail */
+        INSPECT_HEAD, /* HEAD, a ref or packed-refs is no proper file, or the symbolic refs go in a
+                         circle */
+        INSPECT_UNBORN,  /* no commit yet */
+        INSPECT_MISSING, /* an object of HEAD is not in the repository itself (shallow copies,
+                            alternates) */
+        INSPECT_CORRUPT, /* an object is not what its id says */
+        INSPECT_MEMORY,  /* the limits of the jail */
         INSPECT_COUNT,
 } InspectCode;
 
@@ -37,8 +40,8 @@ typedef enum InspectFile {
 
 typedef struct VerdictHead {
         uint32_t magic, version;
-        uint32_t code;  /* InspectCode */
-        uint32_t count; /* of records; 0 unless INSPECT_OK */
+        uint32_t code;          /* InspectCode */
+        uint32_t count;         /* of records; 0 unless INSPECT_OK */
         char head[VERDICT_HEX]; /* the commit's id; NULs unless it was found */
 } VerdictHead;
 

@@ -4,13 +4,17 @@
  *   gate pin GITDIR                                 DEVICE:INODE
  *   gate check CHECKOUT STATE GITDIR PIN INTEGRITY  one line "CODE|MESSAGE|FILE: WHY|..."; exit 0 for ok, 1 refused, 2 no answer
  *   gate run CHECKOUT STATE GITDIR PIN INTEGRITY COMMAND...   check, run COMMAND, recheck: "changed|FILE|..."
- *   gate time N CHECKOUT STATE GITDIR PIN INTEGRITY N checks in a row, microseconds each
+ *   gate time N CHECKOUT STATE GITDIR PIN INTEGRITY  N checks in a row, microseconds each
+ *   gate race N CHECKOUT STATE GITDIR PIN seal      N checks while the first guarded file and EVIL (beside it) change places
  *
- * $INSPECT is spoolgate-inspect, $JAIL landlock or seccomp. */
+ * With $MEASURE set, check adds "ms N rss N" (of the inspection, KiB). $INSPECT is spoolgate-inspect, $JAIL landlock or seccomp. */
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -123,10 +127,20 @@ static int gate_seal(char **argv) {
         return 0;
 }
 
+static void gate_measure(int64_t began_ms) {
+        struct rusage used;
+
+        if (!getenv("MEASURE"))
+                return;
+        getrusage(RUSAGE_CHILDREN, &used);
+        printf("ms %lld rss %ld\n", (long long)(clock_mono_ms() - began_ms), used.ru_maxrss);
+}
+
 static int gate_check(char **argv, char **command) {
         CLEANUP(guard_freep) Guard *guard = NULL;
         Strv changed = STRV_NULL;
         Gate g = { .guarded = STRV_NULL };
+        int64_t began_ms = clock_mono_ms();
         int r, code;
 
         gate_open(&g, argv);
@@ -135,6 +149,7 @@ static int gate_check(char **argv, char **command) {
         if (r < 0)
                 gate_die("check", r);
         gate_print(guard);
+        gate_measure(began_ms);
         code = guard_code(guard) == GUARD_OK ? 0 : 1;
         if (code == 0 && command) {
                 pid_t pid = fork();
@@ -179,6 +194,70 @@ static int gate_time(int n, char **argv) {
         return 0;
 }
 
+/* The agent: the guarded file is the evil one half of the time, each time by one rename. */
+static pid_t gate_racer(int checkout_fd, const char *path, const char *evil) {
+        pid_t pid = fork();
+
+        while (pid == 0)
+                if (renameat2(checkout_fd, path, checkout_fd, evil, RENAME_EXCHANGE) < 0)
+                        _exit(1);
+        return pid;
+}
+
+static bool gate_same(int fd, const char *sha256) {
+        char seen[HASH_HEX_SIZE];
+        uint64_t size;
+
+        return hash_sha256_fd(fd, TAKE_MAX, seen, &size) == 0 && strcmp(seen, sha256) == 0;
+}
+
+static int gate_race(int n, char **argv) {
+        int ok = 0, evil = 0, by_path = 0, unreported = 0;
+        PinRule any = { .owner = (uid_t)-1 };
+        char other[4200];
+        Gate g = { .guarded = STRV_NULL };
+        Seal seal = SEAL_NULL;
+        const char *path, *sha256;
+        pid_t pid;
+
+        gate_open(&g, argv);
+        gate_pin(&g, argv);
+        if (seal_load(g.spec.state_fd, &seal) != 0)
+                gate_die("seal", 0);
+        path = g.guarded.items[0];
+        sha256 = seal_find(&seal, TAKE_GUARDED, path)->sha256;
+        snprintf(other, sizeof(other), "%s.EVIL", path);
+        pid = gate_racer(g.spec.checkout_fd, path, other);
+        for (int i = 0; i < n; i++) {
+                CLEANUP(guard_freep) Guard *guard = NULL;
+                Strv changed = STRV_NULL;
+                int fd = -EBADF;
+                bool ran_evil;
+
+                if (guard_check(&g.spec, &guard) < 0)
+                        gate_die("race", i);
+                if (guard_code(guard) != GUARD_OK)
+                        continue;
+                ok++;
+                evil += !gate_same(guard_bytes_fd(guard, path), sha256);
+                if (pin_file_at(g.spec.checkout_fd, path, &any, PIN_ANY_LINKS, &fd, NULL) != 0)
+                        continue;
+                ran_evil = !gate_same(fd, sha256);
+                close(fd);
+                by_path += ran_evil;
+                if (guard_recheck(guard, g.spec.checkout_fd, &changed) < 0)
+                        gate_die("recheck", i);
+                unreported += ran_evil && changed.len == 0;
+                strv_done(&changed);
+        }
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        printf("tries %d ok %d evil %d by-path %d unreported %d\n", n, ok, evil, by_path, unreported);
+        seal_done(&seal);
+        gate_close(&g);
+        return evil == 0 && unreported == 0 ? 0 : 1;
+}
+
 int main(int argc, char **argv) {
         struct stat st;
 
@@ -194,5 +273,7 @@ int main(int argc, char **argv) {
                 return gate_check(argv + 2, argv + 7);
         if (argc == 8 && strcmp(argv[1], "time") == 0)
                 return gate_time((int)strtol(argv[2], NULL, 10), argv + 3);
+        if (argc == 8 && strcmp(argv[1], "race") == 0)
+                return gate_race((int)strtol(argv[2], NULL, 10), argv + 3);
         return 64;
 }
