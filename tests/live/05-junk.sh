@@ -4,7 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 
 check 05-junk <<'END'
-policy LINGER_MS 250; cd "$spool/requests"
+policy LINGER_MS 250; within 10 settled; cd "$spool/requests"
+# all of it at once: else it is gone before it is complete
+systemctl --user stop "spoolgate-$slug".{path,timer} 2>/dev/null
 touch ~/outside; ln -s ~/outside link.json; ln -s /nowhere dangling.json; mkfifo fifo.json
 perl -MSocket -e 'socket(S,PF_UNIX,SOCK_STREAM,0);bind(S,sockaddr_un("socket.json"))' 2>/dev/null || true
 mkdir -p full.json/sub; touch full.json/sub/file
@@ -12,6 +14,7 @@ mkdir foreign.json; touch foreign.json/f; podman unshare chown -R 1000:1000 fore
 touch .dotfile 'a~' "$(printf 'x%.0s' $(seq 250)).json" $'\xff.json' $'new\nline.json' $'\e[31mesc.json' -- '-rf' ' '
 printf x >plain; mkdir empty
 printf '{"verb":"ping"' >20260101T000000Z-ping-0123456789abcdef.json
+systemctl --user start "spoolgate-$slug".{path,timer}
 within 4 no_visible
 path_active
 systemctl --user show "spoolgate-$slug.service" >/dev/null
