@@ -54,7 +54,7 @@ typedef struct Drain {
         int lock_fd;
         Audit *audit;         /* NULL: it can't be written, nothing may start */
         Ledger ledger;
-        bool ledger_ok;       /* ledger and audit log are there: something may start */
+        bool ledger_ok;       /* ledger and audit log are there: what changes something may start */
         Job *jobs;
         sd_event *event;
         bool watch;           /* endless linger */

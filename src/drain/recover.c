@@ -127,6 +127,13 @@ static int recover_answered(Drain *d, const Name *name, const Str *body, bool *r
         return r < 0 ? r : 0;
 }
 
+/* While the ledger can't tell whether it was started: it is neither run nor refused. */
+static bool recover_unknown(const Drain *d, const Name *name) {
+        const Verb *v = table_find(d->config->table, name->verb);
+
+        return !d->ledger_ok && v && v->class == VERB_MUTATING;
+}
+
 /* processing/ENTRY of an earlier drain. A file planted there gains nothing: it meets every gate. */
 static int recover_processing(Drain *d, const char *entry) {
         CLEANUP(str_done) Str body = STR_NULL;
@@ -138,6 +145,8 @@ static int recover_processing(Drain *d, const char *entry) {
         if (drain_find_name(d, entry))
                 return 0;
         if (name_parse(entry, &name) == 0) {
+                if (recover_unknown(d, &name))
+                        return 0;
                 r = claim_read(&d->spool, entry, REQUEST_MAX_BYTES, &body);
                 if (r < 0)
                         return r;

@@ -135,9 +135,9 @@ int start_run(Drain *d, Job **j) {
         r = config_redact(c, &c->redact_trouble);
         if (r != 0)
                 return r == CONFIG_E_INVALID ? START_E_CONFIG : r;
-        if (!d->ledger_ok)
-                return START_E_RECORD;
         r = start_identify(d, *j);
+        if (r >= 0 && (!d->audit || ((*j)->ledgered && !d->ledger_ok)))
+                return START_E_RECORD;
         if (r >= 0)
                 r = str_printf(&log, "archive/%s.log", (*j)->name.text);
         if (r < 0)
