@@ -1,8 +1,12 @@
-/* wire/order.h - what the operator's commands ask of the drain: STATE/orders/NAME.json, host-only
+/* wire/order.h - what the operator's commands ask of the drain: STATE/orders/FILE, host-only
  *
- * The command writes the order (atomically, synced) and wakes the drain; the drain is the only one who runs
- * anything. It answers in STATE/orders/NAME.done.json (a response line, wire/response.h) and removes the order. */
+ * The command writes the order (atomically, synced) and wakes the drain; the drain is the only one
+ * who runs anything. FILE is a wire/name of its own (order_file): the request's for RUN, a fresh
+ * one for the others, so that a run and its cancelling never meet in one file. The drain answers in
+ * order_done_name(FILE) (a response line, wire/response.h), then removes the order; the command
+ * removes the answer. A NOTE has no answer: it is written into the audit log and removed. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/err.h"
@@ -10,24 +14,55 @@
 
 typedef enum OrderKind {
         ORDER_RUN,     /* verb and arg by hand: every gate but policy mode and rate */
-        ORDER_APPROVE, /* a request that policy refused, exactly as it was judged (from the audit log) */
+        ORDER_APPROVE, /* a request that policy refused, exactly as it was judged (audit log) */
         ORDER_CANCEL,  /* a waiting or running request of the agent or the operator */
+        ORDER_NOTE,    /* something the operator did: a line for the audit log, nothing runs */
 } OrderKind;
+
+typedef enum OrderEvent { /* of a NOTE */
+                          ORDER_PAUSED,
+                          ORDER_RESUMED,
+                          ORDER_SEALED,
+                          ORDER_TOLD,
+                          ORDER_REAPED,
+                          ORDER_RESOLVED,
+                          ORDER_UPGRADED,
+                          ORDER_EVENT_COUNT,
+} OrderEvent;
 
 typedef struct Order {
         OrderKind kind;
-        Name name;          /* RUN: a fresh one; APPROVE, CANCEL: the request's own */
-        char *verb, *arg;   /* arg NULL: none. CANCEL: verb NULL */
-        char *by;           /* login name of the operator */
+        Name name;        /* RUN: a fresh one; APPROVE, CANCEL: the request's own; NOTE: a fresh
+                             one, or the request it speaks of */
+        char *verb, *arg; /* RUN, APPROVE: the name's verb; arg NULL: none. CANCEL, NOTE: NULL */
+        char *by;         /* login name of the operator */
         int64_t at_ms;
-        char *key;          /* APPROVE: ledger key (64 hex) of the refused request; else NULL */
-        char *fingerprint;  /* APPROVE: its fingerprint (64 hex); else NULL */
-        uint32_t timeout_sec; /* 0: policy's */
+        char *key;            /* APPROVE: ledger key (64 hex) of the refused request; else NULL */
+        char *fingerprint;    /* APPROVE: its fingerprint (64 hex); else NULL */
+        uint32_t timeout_sec; /* RUN, APPROVE; 0: policy's */
+        OrderEvent event;     /* NOTE */
+        char *detail;         /* NOTE: for people, one line, escaped; NULL: none */
 } Order;
 #define ORDER_NULL ((Order){0})
 void order_done(Order *o);
 
 enum { ORDER_E_INVALID = 1 };
-/* Closed schema {"v":1,"order","request","verb","arg","by","at","key","fingerprint","timeout_sec"}. */
+enum {
+        ORDER_MAX_BYTES = 8 * 1024,
+        ORDER_DETAIL_MAX = 1024,
+        ORDER_BY_MAX = 64,
+        ORDER_TIMEOUT_MAX = 24 * 3600,
+        ORDER_DONE_SIZE = NAME_MAX_LEN + 6,
+};
+/* Closed schema {"v":1,"order","request","verb","arg","by","at","key","fingerprint","timeout_sec",
+ * "event","detail"}; what doesn't belong to the kind is absent or null. */
 MUST_CHECK int order_parse(const char *bytes, size_t len, Order *ret);
-MUST_CHECK int order_format(const Order *o, char **ret); /* one line, newline at the end */
+/* One line, newline at the end. -EINVAL: order_parse would not take it. */
+MUST_CHECK int order_format(const Order *o, char **ret);
+const char *order_name(OrderKind k);        /* "run" "approve" "cancel" "note" */
+const char *order_event_name(OrderEvent e); /* "paused" "resumed" "sealed" "told" ... */
+
+/* The file's name for a new order. */
+void order_file(const Order *o, int64_t now_ms, Name *ret);
+/* "X.json" becomes "X.done.json", which is no name (name_parse refuses it). */
+void order_done_name(const Name *file, char ret[ORDER_DONE_SIZE]);
