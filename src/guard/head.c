@@ -23,7 +23,7 @@ static int head_own_dir(int fd) {
 }
 
 static void head_trim(Str *s) {
-        while (s->len > 0 && strchr(" \t\r\n", s->data[s->len - 1]))
+        while (s->len > 0 && isspace((unsigned char)s->data[s->len - 1]))
                 s->data[--s->len] = '\0';
 }
 

@@ -184,6 +184,9 @@ static const int jail_allowed[] = {
         SYS_sched_yield,
         SYS_exit,
         SYS_exit_group,
+#if JAIL_SANITIZED
+        SYS_sigaltstack,
+#endif
 #ifdef SYS_access
         SYS_access,
 #endif
