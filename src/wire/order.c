@@ -16,10 +16,13 @@ static const char *const order_keys[] = {
         "key", "fingerprint", "timeout_sec", "event", "detail", NULL,
 };
 static const char *const order_kinds[] = {"run", "approve", "cancel", "note"};
-static const char *const order_events[ORDER_EVENT_COUNT] = {
+static const char *const order_events[] = {
         "paused", "resumed", "sealed", "told", "reaped", "resolved", "upgraded",
 };
-enum { ORDER_KINDS = sizeof(order_kinds) / sizeof(order_kinds[0]) };
+enum {
+        ORDER_KINDS = sizeof(order_kinds) / sizeof(order_kinds[0]),
+        ORDER_EVENTS = sizeof(order_events) / sizeof(order_events[0]),
+};
 
 void order_done(Order *o) {
         str_freep(&o->verb);
@@ -35,8 +38,17 @@ const char *order_name(OrderKind k) {
         return order_kinds[k];
 }
 
-const char *order_event_name(OrderEvent e) {
-        return order_events[e];
+const char *order_event_at(size_t i) {
+        return i < ORDER_EVENTS ? order_events[i] : NULL;
+}
+
+static bool order_find(const char *word, const char *const *words, size_t len, size_t *ret) {
+        for (size_t i = 0; word && i < len; i++)
+                if (str_eq(word, words[i])) {
+                        *ret = i;
+                        return true;
+                }
+        return false;
 }
 
 static bool order_line_ok(const char *s, size_t max) {
@@ -61,6 +73,7 @@ static bool order_hex_ok(const char *hex) {
 /* Which members a kind has, and their form. */
 static bool order_check(const Order *o) {
         bool runs = o->kind == ORDER_RUN || o->kind == ORDER_APPROVE;
+        size_t event;
 
         if (!o->by || !order_line_ok(o->by, ORDER_BY_MAX) || o->at_ms < 0)
                 return false;
@@ -70,16 +83,10 @@ static bool order_check(const Order *o) {
         if (o->kind == ORDER_APPROVE ? !order_hex_ok(o->key) || !order_hex_ok(o->fingerprint)
                                      : o->key || o->fingerprint)
                 return false;
+        if (o->kind == ORDER_NOTE ? !order_find(o->event, order_events, ORDER_EVENTS, &event)
+                                  : o->event != NULL)
+                return false;
         return !o->detail || (o->kind == ORDER_NOTE && order_line_ok(o->detail, ORDER_DETAIL_MAX));
-}
-
-static bool order_find(const char *word, const char *const *words, size_t len, size_t *ret) {
-        for (size_t i = 0; word && i < len; i++)
-                if (str_eq(word, words[i])) {
-                        *ret = i;
-                        return true;
-                }
-        return false;
 }
 
 /* A text, or null, or absent. */
@@ -128,9 +135,9 @@ static bool order_event(const Record *r, Order *o) {
 
         if (o->kind != ORDER_NOTE)
                 return type == RECORD_ABSENT || type == RECORD_NULL;
-        if (!order_find(record_str(r, "event"), order_events, ORDER_EVENT_COUNT, &found))
+        if (!order_find(record_str(r, "event"), order_events, ORDER_EVENTS, &found))
                 return false;
-        o->event = (OrderEvent)found;
+        o->event = order_events[found];
         return true;
 }
 
@@ -202,8 +209,7 @@ int order_format(const Order *o, char **ret) {
                 r = o->timeout_sec > 0 ? record_put_int(record, "timeout_sec", o->timeout_sec)
                                        : record_put_null(record, "timeout_sec");
         if (r == 0)
-                r = record_put_str(record, "event",
-                                   o->kind == ORDER_NOTE ? order_events[o->event] : NULL);
+                r = record_put_str(record, "event", o->event);
         if (r == 0)
                 r = record_put_str(record, "detail", o->detail);
         if (r == 0)
@@ -212,7 +218,7 @@ int order_format(const Order *o, char **ret) {
 }
 
 void order_file(const Order *o, int64_t now_ms, Name *ret) {
-        if (o->kind == ORDER_RUN)
+        if (o->kind == ORDER_RUN || o->kind == ORDER_APPROVE)
                 *ret = o->name;
         else
                 name_make(order_kinds[o->kind], now_ms, ret);

@@ -1,10 +1,10 @@
 /* wire/order.h - what the operator's commands ask of the drain: STATE/orders/FILE, host-only
  *
  * The command writes the order (atomically, synced) and wakes the drain; the drain is the only one
- * who runs anything. FILE is a wire/name of its own (order_file): the request's for RUN, a fresh
- * one for the others, so that a run and its cancelling never meet in one file. The drain answers in
- * order_done_name(FILE) (a response line, wire/response.h), then removes the order; the command
- * removes the answer. A NOTE has no answer: it is written into the audit log and removed. */
+ * who runs anything. FILE is a wire/name (order_file): the request's own for RUN and APPROVE, a
+ * fresh one for the others, so that a run and its cancelling never meet in one file. The drain
+ * answers in order_done_name(FILE) (a response line, wire/response.h), then removes the order; the
+ * command removes the answer. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,17 +19,6 @@ typedef enum OrderKind {
         ORDER_NOTE,    /* something the operator did: a line for the audit log, nothing runs */
 } OrderKind;
 
-typedef enum OrderEvent { /* of a NOTE */
-                          ORDER_PAUSED,
-                          ORDER_RESUMED,
-                          ORDER_SEALED,
-                          ORDER_TOLD,
-                          ORDER_REAPED,
-                          ORDER_RESOLVED,
-                          ORDER_UPGRADED,
-                          ORDER_EVENT_COUNT,
-} OrderEvent;
-
 typedef struct Order {
         OrderKind kind;
         Name name;        /* RUN: a fresh one; APPROVE, CANCEL: the request's own; NOTE: a fresh
@@ -40,7 +29,7 @@ typedef struct Order {
         char *key;            /* APPROVE: ledger key (64 hex) of the refused request; else NULL */
         char *fingerprint;    /* APPROVE: its fingerprint (64 hex); else NULL */
         uint32_t timeout_sec; /* RUN, APPROVE; 0: policy's */
-        OrderEvent event;     /* NOTE */
+        const char *event;    /* NOTE: one of the words of order_event_at; static memory */
         char *detail;         /* NOTE: for people, one line, escaped; NULL: none */
 } Order;
 #define ORDER_NULL ((Order){0})
@@ -59,8 +48,9 @@ enum {
 MUST_CHECK int order_parse(const char *bytes, size_t len, Order *ret);
 /* One line, newline at the end. -EINVAL: order_parse would not take it. */
 MUST_CHECK int order_format(const Order *o, char **ret);
-const char *order_name(OrderKind k);        /* "run" "approve" "cancel" "note" */
-const char *order_event_name(OrderEvent e); /* "paused" "resumed" "sealed" "told" ... */
+const char *order_name(OrderKind k); /* "run" "approve" "cancel" "note" */
+/* "paused" "resumed" "sealed" "told" "reaped" "resolved" "upgraded"; NULL past the end. */
+const char *order_event_at(size_t i);
 
 /* The file's name for a new order. */
 void order_file(const Order *o, int64_t now_ms, Name *ret);

@@ -77,7 +77,7 @@ START_TEST(parse_each_kind) {
                 parse(FRAME("note") ",\"event\":\"resumed\",\"detail\":\"done with it\"}", &note),
                 0);
         ck_assert_int_eq(note.kind, ORDER_NOTE);
-        ck_assert_int_eq(note.event, ORDER_RESUMED);
+        ck_assert_str_eq(note.event, "resumed");
         ck_assert_str_eq(note.detail, "done with it");
 }
 END_TEST
@@ -197,6 +197,9 @@ START_TEST(file_names) {
         order_done_name(&file, done);
         ck_assert_str_eq(done, "20260102T030405Z-restart-0123456789abcdef.done.json");
         ck_assert_int_eq(name_parse(done, &back), NAME_E_SHAPE);
+        o.kind = ORDER_APPROVE;
+        order_file(&o, 1767323045678, &file);
+        ck_assert_str_eq(file.text, NAME_RUN);
         o.kind = ORDER_CANCEL;
         order_file(&o, 1767323045678, &file);
         ck_assert_str_ne(file.text, NAME_RUN);
@@ -208,8 +211,9 @@ END_TEST
 START_TEST(words) {
         ck_assert_str_eq(order_name(ORDER_RUN), "run");
         ck_assert_str_eq(order_name(ORDER_NOTE), "note");
-        ck_assert_str_eq(order_event_name(ORDER_PAUSED), "paused");
-        ck_assert_str_eq(order_event_name(ORDER_UPGRADED), "upgraded");
+        ck_assert_str_eq(order_event_at(0), "paused");
+        ck_assert_str_eq(order_event_at(6), "upgraded");
+        ck_assert_ptr_null(order_event_at(7));
 }
 END_TEST
 
