@@ -1,5 +1,6 @@
 #include "drain/drain.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-event.h>
@@ -24,6 +25,13 @@ Job *job_free(Job *j) {
 
 void job_freep(Job **j) {
         *j = job_free(*j);
+}
+
+int drain_spare(Drain *d, int r) {
+        if (r != -ENOSPC && r != -EDQUOT)
+                return r;
+        d->no_room = true;
+        return 0;
 }
 
 size_t drain_running(const Drain *d, VerbClass class) {

@@ -63,6 +63,7 @@ typedef struct Drain {
         bool restart;         /* load the configuration again */
         size_t waiting_read, waiting_mutating; /* in line for a lane */
         bool worked;          /* this activation did something */
+        bool no_room;         /* something stays in processing/ until the disk has room */
         uint64_t completed;   /* outcomes since start; the heartbeat moves with it */
         uint64_t moved;       /* entries taken out of requests/ since start: a pass made progress */
         uint64_t beat;        /* completed, at the last heartbeat */
@@ -73,6 +74,9 @@ typedef struct Drain {
 
 Job *job_free(Job *j);
 void job_freep(Job **j);
+/* A full disk must not keep the line from moving: what can't be answered now stays in processing/, where the next drain
+ * finds it, and this one goes on. Any other trouble is passed up. */
+MUST_CHECK int drain_spare(Drain *d, int r);
 size_t drain_running(const Drain *d, VerbClass class); /* followers don't count */
 Job *drain_find_name(const Drain *d, const char *name);
 Job *drain_find_key(const Drain *d, const char *key);  /* running or foreign */

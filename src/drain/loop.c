@@ -49,6 +49,7 @@ static int loop_on_signal(sd_event_source *source, const struct signalfd_siginfo
 
         (void)info;
         d->stopping = true;
+        d->restart = false;
         return sd_event_exit(sd_event_source_get_event(source), 0);
 }
 
@@ -174,7 +175,7 @@ static int64_t loop_wait_ms(const Drain *d) {
         linger = loop_linger_ms(d);
         if (idle < linger)
                 return linger - idle;
-        return d->watch ? LOOP_PACE_MS : -1;
+        return d->watch && !d->no_room ? LOOP_PACE_MS : -1;
 }
 
 static int loop_pass(Drain *d, uint64_t *seen) {
@@ -277,6 +278,14 @@ static int loop_refuse_spool(const Config *c, const char *which, int pin) {
         return DRAIN_EXIT_CONFIG;
 }
 
+/* Told once, when this drain can do no more about it. */
+static int loop_no_room(const Config *c) {
+        log_print(LOG_LEVEL_ERR, "no room on the disk: what could not be answered waits in processing/ (%s/%s)",
+                  c->bridge->checkout.path, c->bridge->spool);
+        loop_pace();
+        return DRAIN_EXIT_LATER;
+}
+
 static int loop_drain(Config *c, bool watch, bool *ret_restart) {
         CLEANUP(loop_done)
         Drain d = { .config = c, .spool = SPOOL_NULL, .lock_fd = -EBADF, .ledger = LEDGER_NULL, .watch = watch };
@@ -309,7 +318,7 @@ static int loop_drain(Config *c, bool watch, bool *ret_restart) {
         if (r >= 0)
                 r = loop_run(&d);
         *ret_restart = d.restart && r >= 0;
-        return r;
+        return r >= 0 && d.no_room && !d.restart ? loop_no_room(c) : r;
 }
 
 /* One project, loaded afresh each time its configuration or its spool was replaced. */

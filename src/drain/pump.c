@@ -25,7 +25,7 @@ static int pump_queued(Drain *d, const Name *name, size_t ahead) {
         if (r < 0)
                 return r;
         r = retire_acknowledge(&d->spool, name->text, line.data, line.len);
-        return r < 0 ? r : 0; /* blocked or newer: the final answer will be tried all the same */
+        return r < 0 ? drain_spare(d, r) : 0; /* blocked or newer: the final answer will be tried all the same */
 }
 
 int pump_acknowledge(Drain *d) {
@@ -92,7 +92,7 @@ int pump_run(Drain *d) {
         d->dirty = false;
         r = scan_visible(d->spool.dirs[SPOOL_REQUESTS], PUMP_BATCH, &names, &more);
         for (size_t i = 0; r >= 0 && i < names.len; i++)
-                r = pump_entry(d, names.items[i], &line);
+                r = drain_spare(d, pump_entry(d, names.items[i], &line));
         if (r < 0)
                 return r;
         d->waiting_read = line.read;

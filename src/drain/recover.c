@@ -98,7 +98,7 @@ static int recover_all_begun(Drain *d) {
                         r = ledger_forget(&d->ledger, keys.items[i]);
                         r = r > 0 ? 0 : r;
                 } else if (r >= 0) {
-                        r = recover_begun(d, keys.items[i]);
+                        r = drain_spare(d, recover_begun(d, keys.items[i]));
                 }
                 ledger_entry_done(&e);
         }
@@ -173,7 +173,7 @@ static int recover_all_processing(Drain *d) {
         int r = scan_visible(d->spool.dirs[SPOOL_PROCESSING], RECOVER_MAX, &names, &more);
 
         for (size_t i = 0; r >= 0 && i < names.len; i++)
-                r = recover_processing(d, names.items[i]);
+                r = drain_spare(d, recover_processing(d, names.items[i]));
         return r;
 }
 
@@ -205,7 +205,7 @@ static int recover_all_results(Drain *d) {
         int r = result_list(d->config->run_fd, RECOVER_MAX, &ids);
 
         for (size_t i = 0; r >= 0 && i < ids.len; i++)
-                r = recover_result(d, ids.items[i]);
+                r = drain_spare(d, recover_result(d, ids.items[i]));
         return r;
 }
 
@@ -235,7 +235,7 @@ int recover_poll(Drain *d, bool *ret_left) {
                         *ret_left = true;
                         continue;
                 }
-                r = step_finish(d, j);
+                r = drain_spare(d, step_finish(d, j));
                 if (r < 0)
                         return r;
                 d->dirty = true;

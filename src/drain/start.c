@@ -23,7 +23,7 @@ static int start_ended(sd_event_source *source, int fd, uint32_t events, void *u
         d->dirty = true;
         for (Job *j = d->jobs; j; j = j->next)
                 if (j->source == source)
-                        return step_finish(d, j);
+                        return drain_spare(d, step_finish(d, j));
         return 0;
 }
 
