@@ -110,7 +110,7 @@ drain
 equal "row 64: a full state directory: nothing that changes runs" "$(effects 'restart web')" 0
 equal "row 64: the line is emptied" "$(visible "$R")" 0
 expect "row 64: and answered" "$restart" state=denied reason=host-error
-like "row 64: ping too" "$(field "$ping" state)" d*
+like "row 64: ping too" "$(field "$ping" state)" 'd*'
 rm "$STATE"/.fill*
 cp "$S/archive/$restart" "$R/.n" && mv "$R/.n" "$R/$restart"
 drain
@@ -132,7 +132,8 @@ shaped
 mkdir "$R/$NAME"
 fill "$S"
 drain
-equal "row 64: a full spool: requests/ is emptied" "$(visible "$R")" 0
+equal "row 64: a full spool: requests/ is emptied" "$RC $(visible "$R")" "75 0"
+like "row 64: and it says so" "$(cat "$T/drain.err")" '*no room on the disk*'
 check "row 64: at most one run" test "$(effects 'restart web')" -le 1
 rm "$S"/.fill*
 drain
