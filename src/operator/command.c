@@ -8,6 +8,7 @@
 #include "operator/commands.h"
 
 static const Command commands[] = {
+        {"audit", "what was asked, decided and run; verify proves the log", audit_command},
         {"install", "pin this checkout to a bridge", install_command},
         {"uninstall", "remove what install made", uninstall_command},
         {"verbs", "everything this bridge can ever run, argv by argv", verbs_command},

@@ -1,6 +1,7 @@
 /* operator/commands.h - one function a command; each in the file of its name */
 #pragma once
 
+int audit_command(int argc, char **argv);
 int install_command(int argc, char **argv);
 int uninstall_command(int argc, char **argv);
 int verbs_command(int argc, char **argv);
