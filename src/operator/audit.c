@@ -162,8 +162,7 @@ static int audit_verify_say(const AuditOptions *o, const char *slug, JournalChec
         int r;
 
         r = broken ? str_addf(&out, "the audit log is broken: %s\n", broken)
-                   : str_addf(&out, "%llu records, each in the chain\n",
-                              (unsigned long long)lines);
+                   : str_addf(&out, "%llu records, each in the chain\n", (unsigned long long)lines);
         if (r == 0 && o->journal && !broken)
                 r = audit_journal(check, slug, &out, &good);
         if (r == 0 && o->json) {

@@ -158,10 +158,9 @@ int history_read(int state_fd, HistoryEach each, void *userdata, Str *why, uint6
                 if (r != AUDIT_E_BROKEN && r != AUDIT_E_RULE)
                         return r;
         }
-        r = r == AUDIT_E_RULE
-                    ? str_addf(why, "%s %s", broken.file, broken.what)
-                    : str_addf(why, "%s line %llu, record %llu, %s", broken.file,
-                               (unsigned long long)broken.line, (unsigned long long)broken.seq,
-                               broken.what);
+        r = r == AUDIT_E_RULE ? str_addf(why, "%s %s", broken.file, broken.what)
+                              : str_addf(why, "%s line %llu, record %llu, %s", broken.file,
+                                         (unsigned long long)broken.line,
+                                         (unsigned long long)broken.seq, broken.what);
         return r < 0 ? r : HISTORY_E_BROKEN;
 }

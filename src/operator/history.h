@@ -14,12 +14,14 @@ enum { HISTORY_E_NONE = 1, HISTORY_E_BROKEN, HISTORY_E_FORMAT };
 /* STATE, proven. HISTORY_E_NONE: why says why there is none. */
 MUST_CHECK int history_open(const Layout *l, int *ret_state_fd, Str *why);
 
-/* "90s" "30m" "2h" "3d" "2w" before now, a date YYYY-MM-DD, or RFC 3339 in UTC. HISTORY_E_FORMAT. */
+/* "90s" "30m" "2h" "3d" "2w" before now, a date YYYY-MM-DD, or RFC 3339 in UTC. HISTORY_E_FORMAT.
+ */
 MUST_CHECK int history_since(const char *text, int64_t now_ms, int64_t *ret_ms);
 
 typedef struct HistoryFilter {
         int64_t since_ms; /* 0: from the beginning */
-        const char *verb, *state, *request; /* NULL: any. request: the whole name, or a part of it */
+        const char *verb, *state,
+                *request; /* NULL: any. request: the whole name, or a part of it */
 } HistoryFilter;
 bool history_matches(const HistoryFilter *f, const Record *r);
 /* Of a record's "ts" (or a gap's "at"); 0 when there is none. */

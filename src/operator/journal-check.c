@@ -20,8 +20,7 @@ void journal_check_done(JournalCheck *c) {
 int journal_check_add(JournalCheck *c, const char *hash) {
         if (c->len == c->cap) {
                 size_t cap = c->cap ? c->cap * 2 : 256;
-                char(*hashes)[HASH_HEX_SIZE] =
-                        reallocarray(c->hashes, cap, sizeof(*c->hashes));
+                char(*hashes)[HASH_HEX_SIZE] = reallocarray(c->hashes, cap, sizeof(*c->hashes));
 
                 if (!hashes)
                         return err_new(ENOMEM);
