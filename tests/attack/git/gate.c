@@ -5,12 +5,14 @@
  *   gate check CHECKOUT STATE GITDIR PIN INTEGRITY  one line "CODE|MESSAGE|FILE: WHY|..."; exit 0 for ok, 1 refused, 2 no answer
  *   gate run CHECKOUT STATE GITDIR PIN INTEGRITY COMMAND...   check, run COMMAND, recheck: "changed|FILE|..."
  *   gate time N CHECKOUT STATE GITDIR PIN INTEGRITY  N checks in a row, microseconds each
+ *   gate spawn N PROGRAM...                         the same of a program, its output thrown away
  *   gate race N CHECKOUT STATE GITDIR PIN seal      N checks while the first guarded file and EVIL (beside it) change places
  *
  * With $MEASURE set, check adds "ms N rss N" (of the inspection, KiB). $INSPECT is spoolgate-inspect, $JAIL landlock or seccomp. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +196,25 @@ static int gate_time(int n, char **argv) {
         return 0;
 }
 
+static int gate_spawn(int n, char **command) {
+        for (int i = 0; i < n; i++) {
+                struct timespec a, b;
+                posix_spawn_file_actions_t actions;
+                pid_t pid;
+
+                clock_gettime(CLOCK_MONOTONIC, &a);
+                posix_spawn_file_actions_init(&actions);
+                posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+                if (posix_spawnp(&pid, command[0], &actions, NULL, command, environ) != 0)
+                        gate_die(command[0], 0);
+                waitpid(pid, NULL, 0);
+                clock_gettime(CLOCK_MONOTONIC, &b);
+                posix_spawn_file_actions_destroy(&actions);
+                printf("%ld\n", (b.tv_sec - a.tv_sec) * 1000000 + (b.tv_nsec - a.tv_nsec) / 1000);
+        }
+        return 0;
+}
+
 /* The agent: the guarded file is the evil one half of the time, each time by one rename. */
 static pid_t gate_racer(int checkout_fd, const char *path, const char *evil) {
         pid_t pid = fork();
@@ -273,6 +294,8 @@ int main(int argc, char **argv) {
                 return gate_check(argv + 2, argv + 7);
         if (argc == 8 && strcmp(argv[1], "time") == 0)
                 return gate_time((int)strtol(argv[2], NULL, 10), argv + 3);
+        if (argc > 3 && strcmp(argv[1], "spawn") == 0)
+                return gate_spawn((int)strtol(argv[2], NULL, 10), argv + 3);
         if (argc == 8 && strcmp(argv[1], "race") == 0)
                 return gate_race((int)strtol(argv[2], NULL, 10), argv + 3);
         return 64;
