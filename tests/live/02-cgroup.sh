@@ -30,7 +30,7 @@ END
 check 02-verb-runs-in-its-scope <<'END'
 # a service which takes its time to stop, so that there is something to look at
 podman rm -ft0 "${slug}_web_1" >/dev/null 2>&1
-podman run -d --name "${slug}_web_1" $image sleep 100000 >/dev/null
+podman run -d --network none --name "${slug}_web_1" $image sleep 100000 >/dev/null
 publish restart web
 scope() { systemctl --user list-units --plain --no-legend "spoolgate-$slug.restart-*.scope" | grep -q running; }
 within 5 scope

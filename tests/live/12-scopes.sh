@@ -5,7 +5,7 @@
 
 for module in scope keeper kin; do
         check "12-unit-run-$module" <<END
-cd /tmp; "$BUILD/tests/unit/run/test-run-$module" | tail -n 4
+cd /tmp; "\$BUILD/tests/unit/run/test-run-$module" | tail -n 4
 END
 done
 
@@ -16,18 +16,18 @@ ask 90 up; equal "$got" done
 within 5 settled
 equal "$(podman inspect -f '{{.State.Running}}' "${slug}_web_1" "${slug}_api_1" | sort -u)" true
 # a container that doesn't hear TERM: its restart takes podman 10 s
-podman rm -ft0 "${slug}_web_1" >/dev/null; podman run -d --name "${slug}_web_1" $image sleep 100000 >/dev/null
+podman rm -ft0 "${slug}_web_1" >/dev/null; podman run -d --network none --name "${slug}_web_1" $image sleep 100000 >/dev/null
 before=$(started_at "${slug}_web_1")
 publish restart web; n=$name; within 5 running "$n"; sleep 1
-[ -n "$(scopes)" ] || fail "no scope"
+[ -n "$(scopes restart)" ] || fail "no scope"
 systemctl --user kill -s KILL "spoolgate-$slug.service"; sleep 0.5
-[ -n "$(scopes)" ] || fail "the scope went with the drain"
+[ -n "$(scopes restart)" ] || fail "the scope went with the drain"
 equal "$(podman inspect -f '{{.State.Running}}' "${slug}_api_1")" true
 ask 5 ping; equal "$got" done "ping of the next drain"
 equal "$(answer "$n" 30)" done "the verb's outcome, told by another drain"
 [ "$(started_at "${slug}_web_1")" != "$before" ] || fail "web was not restarted"
 equal "$(audited "$n" start)/$(audited "$n" end)/$(answers "$n")" 1/1/1 "starts, ends, responses"
-within 5 settled; within 5 no_scopes
+within 5 settled; within 5 no_scopes restart
 END
 
 check 12-status-during-a-rebuild <<'END'
@@ -58,5 +58,5 @@ done
 echo "states: $states"
 equal "$(tr ' ' '\n' <<<"$states" | grep -c '^done/')" 10 "done of 10"
 equal "$(wc -l <~/ran)" 10 runs
-within 10 settled; within 10 no_scopes
+within 10 settled; within 10 no_scopes tick
 END

@@ -21,7 +21,7 @@ settle() {
         esac
         equal "$(answers "$1")" 1 "responses after $2"
         at_most "$(audited "$1" start)" 1 "starts in the audit log after $2"
-        within 5 no_scopes; within 8 none_left
+        within 5 no_scopes count; within 8 none_left
         no_visible || fail "something stays in requests/ after $2"
         tally[$s]=$((${tally[$s]:-0} + 1))
 }

@@ -74,12 +74,16 @@ policy() { # KEY VALUE
         printf '%s=%s\n' "$1" "$2" >>"$config/policy.conf"
 }
 
-own_verbs() { # verbs.json from stdin, each of its verbs allowed
-        local v; cat >"$config/verbs.json"
-        for v in $(sed -n 's/.*"name": *"\([a-z-]*\)".*/\1/p' "$config/verbs.json"); do policy "MODE_$v" auto; done
+own_names() { sed -n 's/.*"name": *"\([a-z-]*\)".*/\1/p' "$config/verbs.json" 2>/dev/null || true; }
+own_verbs() { # verbs.json from stdin, each of its verbs allowed: one a line
+        local v
+        for v in $(own_names); do sed -i "/^MODE_$v=/d" "$config/policy.conf"; done
+        cat >"$config/verbs.json"
+        for v in $(own_names); do policy "MODE_$v" auto; done
 }
-scopes() { systemctl --user list-units --plain --no-legend --all "spoolgate-$slug.*.scope" | awk '{print $1}'; }
-no_scopes() { [ -z "$(scopes)" ]; }
+# podman leaves a network's slirp4netns where it was started, so that the scope of an 'up' may stay
+scopes() { systemctl --user list-units --plain --no-legend --all "spoolgate-$slug.$1-*.scope" | awk '{print $1}'; } # VERB
+no_scopes() { [ -z "$(scopes "$1")" ]; }
 running() { [ "$(field "$1" state)" = running ]; }
 answers() { find "$spool/responses" -name "$1*" | wc -l; } # how many files answer NAME
 audited() { grep -F "$1" "$state/audit.log" | grep -c "\"event\":\"$2\"" || true; } # NAME EVENT
