@@ -1,11 +1,17 @@
 #include <stddef.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "installer/child.h"
 #include "installer/systemctl.h"
 
-enum { SYSTEMCTL_TIMEOUT_MS = 60 * 1000, SYSTEMCTL_OUTPUT_MAX = 4096, SYSTEMCTL_WORDS = 12 };
+enum {
+        SYSTEMCTL_TIMEOUT_MS = 60 * 1000,
+        SYSTEMCTL_OUTPUT_MAX = 4096,
+        SYSTEMCTL_SCOPES_MAX = 1024 * 1024,
+        SYSTEMCTL_WORDS = 12
+};
 
 static const char *const systemctl_places[] = {"/usr/bin/systemctl", "/bin/systemctl"};
 
@@ -114,4 +120,48 @@ int systemctl_forget(const char *slug, Str *why) {
         return r != 0 ? r
                       : systemctl_try((const char *const[]){"reset-failed", u.path, u.timer,
                                                             u.service, u.rearm, NULL});
+}
+
+int systemctl_wake(const char *slug, Str *why) {
+        CLEANUP(systemctl_units_done) SystemctlUnits u = {0};
+        int r = systemctl_units(slug, &u);
+
+        return r < 0 ? r
+                     : systemctl_call((const char *const[]){"start", "--no-block", u.service, NULL},
+                                      why);
+}
+
+int systemctl_scopes(const char *slug, Strv *ret, Str *why) {
+        CLEANUP(str_freep) char *pattern = NULL;
+        CLEANUP(str_done) Str output = STR_NULL;
+        CLEANUP(strv_done) Strv scopes = STRV_NULL;
+        int status, r = str_printf(&pattern, "spoolgate-%s.*.scope", slug);
+
+        if (r == 0)
+                r = child_run((const char *const[]){systemctl_path(), "--user", "--plain",
+                                                    "--no-legend", "--full", "--all", "list-units",
+                                                    pattern, NULL},
+                              SYSTEMCTL_TIMEOUT_MS, SYSTEMCTL_SCOPES_MAX, false, &output, &status);
+        if (r == CHILD_E_SPAWN)
+                return systemctl_refused(str_addf(why, "%s is not there", systemctl_path()),
+                                         SYSTEMCTL_E_ABSENT);
+        if (r < 0)
+                return r;
+        if (r > 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+                return systemctl_refused(str_adds(why, "systemctl --user list-units failed"),
+                                         SYSTEMCTL_E_FAILED);
+        for (char *line = output.data; line && *line && r == 0;) {
+                size_t len = strcspn(line, "\n"), word = strcspn(line, " \n");
+                char *next = line + len + (line[len] == '\n');
+
+                line[word] = '\0';
+                if (str_starts(line, "spoolgate-") && str_ends(line, ".scope"))
+                        r = strv_add(&scopes, line);
+                line = next;
+        }
+        if (r < 0)
+                return r;
+        *ret = scopes;
+        scopes = STRV_NULL;
+        return 0;
 }

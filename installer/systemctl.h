@@ -18,3 +18,7 @@ MUST_CHECK int systemctl_enable(const char *slug, bool changed, Str *why);
 MUST_CHECK int systemctl_disable(const char *slug, Str *why);
 /* After the units' files are gone. */
 MUST_CHECK int systemctl_forget(const char *slug, Str *why);
+/* Starts the drain's service and doesn't wait for it. */
+MUST_CHECK int systemctl_wake(const char *slug, Str *why);
+/* The project's transient scopes that the manager knows, running or not. */
+MUST_CHECK int systemctl_scopes(const char *slug, Strv *ret, Str *why);

@@ -9,7 +9,9 @@
 
 static const Command commands[] = {
         {"audit", "what was asked, decided and run; verify proves the log", audit_command},
+        {"cancel", "end a waiting or running request", cancel_command},
         {"install", "pin this checkout to a bridge", install_command},
+        {"run", "run a verb by hand, through the gates", run_command},
         {"uninstall", "remove what install made", uninstall_command},
         {"verbs", "everything this bridge can ever run, argv by argv", verbs_command},
 };

@@ -2,6 +2,8 @@
 #pragma once
 
 int audit_command(int argc, char **argv);
+int cancel_command(int argc, char **argv);
 int install_command(int argc, char **argv);
+int run_command(int argc, char **argv);
 int uninstall_command(int argc, char **argv);
 int verbs_command(int argc, char **argv);
