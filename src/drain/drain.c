@@ -6,6 +6,18 @@
 #include <systemd/sd-event.h>
 
 #include "base/fd.h"
+#include "guard/guard.h"
+
+int job_new(const Name *name, Job **ret) {
+        Job *j = calloc(1, sizeof(*j));
+
+        if (!j)
+                return err_new(ENOMEM);
+        j->run.pidfd = -EBADF;
+        j->name = *name;
+        *ret = j;
+        return 0;
+}
 
 Job *job_free(Job *j) {
         if (!j)
@@ -16,6 +28,8 @@ Job *job_free(Job *j) {
         request_free(j->request);
         grant_free(j->grant);
         plan_free(j->plan);
+        guard_free(j->guard);
+        str_freep(&j->by);
         str_freep(&j->verb);
         str_freep(&j->arg);
         str_freep(&j->unit);

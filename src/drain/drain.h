@@ -3,7 +3,7 @@
  * A request's life, one function each (drain/step.c):
  *
  *   requests/NAME -> step_take: claim -> read -> parse -> judge -> begin -> start        (keeper runs)
- *                    step_finish:  result -> outcome -> audit -> ledger -> response -> archive */
+ *                    finish_job:   result -> outcome -> audit -> ledger -> response -> archive */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,9 +33,14 @@ typedef struct Job {
         JobPhase phase;
         Name name;
         Str body;             /* the judged bytes; empty for a foreign job whose file is gone */
+        bool readable;        /* body holds them: to archive/, else to quarantine/ */
+        GateSource origin;
+        char order[NAME_MAX_LEN + 1]; /* file of the operator's order, "" for an agent's request */
+        char *by;             /* the operator's login name, or NULL */
         Request *request;     /* NULL for a foreign job */
         Grant *grant;         /* NULL for foreign and followers */
         Plan *plan;
+        struct Guard *guard;  /* the guarded files as judged; NULL: not asked */
         VerbClass class;
         char *verb, *arg;     /* the table's words, copied (a table may be renewed under a foreign job) */
         char key[HASH_HEX_SIZE];
@@ -56,6 +61,8 @@ typedef struct Drain {
         Ledger ledger;
         bool ledger_ok;       /* ledger and audit log are there: what changes something may start */
         Job *jobs;
+        int orders_fd;        /* STATE/orders */
+        bool ordered;         /* orders must be looked at */
         sd_event *event;
         bool watch;           /* endless linger */
         bool dirty;           /* requests/ must be scanned */
@@ -72,6 +79,7 @@ typedef struct Drain {
         int64_t pruned_ms;    /* boot clock; 0: not yet */
 } Drain;
 
+MUST_CHECK int job_new(const Name *name, Job **ret);
 Job *job_free(Job *j);
 void job_freep(Job **j);
 /* A full disk must not keep the line from moving: what can't be answered now stays in processing/, where the next drain

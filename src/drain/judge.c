@@ -7,7 +7,8 @@
 
 #include "base/clock.h"
 #include "drain/outcome.h"
-#include "drain/step.h"
+#include "drain/answer.h"
+#include "drain/integrity.h"
 #include "record/rate.h"
 
 typedef struct JudgeFacts {
@@ -93,13 +94,17 @@ int judge_request(Drain *d, Job *j, Verdict *ret) {
                 .own_broken = c->own_trouble != NULL,
                 .now_ms = clock_wall_ms(),
                 .paused = judge_paused(c),
-                .source = GATE_AGENT,
+                .source = j->origin,
                 .probes = { .userdata = &f, .replay = judge_probe_replay, .rate = judge_probe_rate },
         };
         int r;
 
-        ledger_key(j->request->idempotency_key, j->name.text, j->key);
-        request_fingerprint(j->request, j->fingerprint);
+        if (j->origin == GATE_OPERATOR)
+                facts.now_ms = j->request->requested_ms; /* an approved request is as old as it is; the order's own age was looked at */
+        if (!j->key[0]) { /* an approval brings those of the request that it approves */
+                ledger_key(j->request->idempotency_key, j->name.text, j->key);
+                request_fingerprint(j->request, j->fingerprint);
+        }
         r = gates_judge(&facts, j->request, ret);
         if (r < 0 || !ret->call.verb)
                 return r;
@@ -119,7 +124,7 @@ int judge_replay(Drain *d, Job *j) {
                 return err_new(EBADMSG);
         if (r < 0)
                 return r;
-        r = step_deliver(d, &j->name, &e, true, &j->body);
+        r = answer_deliver(d, j, &e, true);
         ledger_entry_done(&e);
         return r;
 }

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "drain/drain.h"
+#include "drain/orders.h"
 #include "drain/pump.h"
 #include "drain/recover.h"
 #include "drain/tell.h"
@@ -60,6 +61,25 @@ static void loop_signals(sigset_t *ret) {
         (void)sigaddset(ret, SIGINT);
 }
 
+static int loop_on_order(sd_event_source *source, const struct inotify_event *event, void *userdata) {
+        Drain *d = userdata;
+
+        (void)source;
+        (void)event;
+        d->ordered = true;
+        return 0;
+}
+
+/* -EMFILE, -ENOSPC: the user's inotify instances are used up; then it is looked at by the clock. */
+static int loop_add_inotify(Drain *d, int fd, sd_event_inotify_handler_t handler) {
+        int r = sd_event_add_inotify_fd(d->event, NULL, fd, IN_MOVED_TO | IN_CREATE | IN_ONLYDIR, handler, d);
+
+        if (r != -EMFILE && r != -ENOSPC)
+                return r;
+        log_print(LOG_LEVEL_WARNING, "no inotify instance is left; requests are found by the sweep");
+        return 0;
+}
+
 static int loop_setup(Drain *d) {
         sigset_t set;
         int r;
@@ -69,12 +89,9 @@ static int loop_setup(Drain *d) {
                 return err_new(errno);
         r = sd_event_new(&d->event);
         if (r >= 0)
-                r = sd_event_add_inotify_fd(d->event, NULL, d->spool.dirs[SPOOL_REQUESTS],
-                                            IN_MOVED_TO | IN_CREATE | IN_ONLYDIR, loop_on_inotify, d);
-        if (r == -EMFILE || r == -ENOSPC) { /* the user's inotify instances are used up: look again by the clock */
-                log_print(LOG_LEVEL_WARNING, "no inotify instance is left; requests are found by the sweep");
-                r = 0;
-        }
+                r = loop_add_inotify(d, d->spool.dirs[SPOOL_REQUESTS], loop_on_inotify);
+        if (r >= 0)
+                r = loop_add_inotify(d, d->orders_fd, loop_on_order);
         if (r >= 0)
                 r = sd_event_add_signal(d->event, NULL, SIGTERM, loop_on_signal, d);
         if (r >= 0)
@@ -186,6 +203,8 @@ static int loop_pass(Drain *d, uint64_t *seen) {
                 r = loop_check(d);
         if (r >= 0 && loop_has_jobs(d, JOB_FOREIGN))
                 r = recover_poll(d, &left);
+        if (r >= 0 && d->ordered && !d->stopping)
+                r = orders_run(d); /* before the line: a person waits */
         if (r >= 0 && d->dirty && !d->stopping)
                 r = pump_run(d);
         if (d->completed + d->moved != *seen) /* a run that ended while we slept counts too */
@@ -208,7 +227,7 @@ static int loop_run(Drain *d) {
         uint64_t seen = d->completed + d->moved;
         int r;
 
-        d->dirty = true;
+        d->dirty = d->ordered = true;
         d->last_work_ms = clock_mono_ms();
         for (;;) {
                 r = loop_pass(d, &seen);
@@ -227,7 +246,7 @@ static int loop_run(Drain *d) {
                 if (sd_event_get_state(d->event) == SD_EVENT_FINISHED)
                         return 0;
                 if (r == 0 && wait == LOOP_PACE_MS)
-                        d->dirty = true; /* what inotify can't see (watch on network mounts, no instance left) */
+                        d->dirty = d->ordered = true; /* what inotify can't see (watch on network mounts, no instance left) */
         }
 }
 
@@ -241,6 +260,7 @@ static void loop_done(Drain *d) {
         ledger_close(&d->ledger);
         d->audit = audit_free(d->audit);
         d->lock_fd = fd_close(d->lock_fd);
+        d->orders_fd = fd_close(d->orders_fd);
         spool_close(&d->spool);
         loop_signals(&set);
         (void)sigprocmask(SIG_UNBLOCK, &set, NULL); /* between two rounds of --watch they end us at once */
@@ -288,7 +308,7 @@ static int loop_no_room(const Config *c) {
 
 static int loop_drain(Config *c, bool watch, bool *ret_restart) {
         CLEANUP(loop_done)
-        Drain d = { .config = c, .spool = SPOOL_NULL, .lock_fd = -EBADF, .ledger = LEDGER_NULL, .watch = watch };
+        Drain d = { .config = c, .spool = SPOOL_NULL, .lock_fd = -EBADF, .orders_fd = -EBADF, .ledger = LEDGER_NULL, .watch = watch };
         PinRule rule = { .owner = c->uid, .forbid = 0 };
         const char *which = "";
         int r;
@@ -309,6 +329,8 @@ static int loop_drain(Config *c, bool watch, bool *ret_restart) {
         }
         if (r >= 0)
                 r = loop_open_records(&d);
+        if (r >= 0)
+                r = orders_open(&d);
         if (r >= 0)
                 r = loop_setup(&d);
         if (r >= 0)

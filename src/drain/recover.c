@@ -1,12 +1,12 @@
 #include "drain/recover.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "drain/step.h"
+#include "drain/answer.h"
+#include "drain/finish.h"
 #include "drain/tell.h"
 #include "run/result.h"
 #include "spool/claim.h"
@@ -18,18 +18,19 @@ enum { RECOVER_MAX = 4096 };
 
 /* A job again from its ledger entry; what processing/ still holds goes to the archive with it. */
 static int recover_job(Drain *d, LedgerEntry *e, Job **ret) {
-        CLEANUP(job_freep) Job *j = calloc(1, sizeof(*j));
+        CLEANUP(job_freep) Job *j = NULL;
         const Verb *v;
+        Name name;
         int r;
 
-        if (!j)
-                return err_new(ENOMEM);
-        j->run.pidfd = -EBADF;
+        if (name_parse(e->name, &name) != 0)
+                return err_new(EBADMSG);
+        r = job_new(&name, &j);
+        if (r < 0)
+                return r;
         j->phase = JOB_FOREIGN;
         j->ledgered = true;
         j->began_ms = e->began_ms;
-        if (name_parse(e->name, &j->name) != 0)
-                return err_new(EBADMSG);
         v = table_find(d->config->table, e->verb);
         j->class = v ? v->class : VERB_MUTATING;
         memcpy(j->key, e->key, sizeof(j->key));
@@ -56,7 +57,7 @@ static int recover_announce(Drain *d, const Job *j) {
         response.verb = j->verb;
         response.arg = j->arg;
         response.started_ms = j->began_ms;
-        return tell_response(d, &j->name, &response, false, NULL);
+        return tell_response(d, j, &response, false);
 }
 
 /* begun without ended: finished unheard, still running, or not known. */
@@ -84,7 +85,7 @@ static int recover_begun(Drain *d, const char *key) {
         drain_link(d, &j);
         if (r < 0)
                 return r;
-        return running ? recover_announce(d, linked) : step_finish(d, linked);
+        return running ? recover_announce(d, linked) : finish_job(d, linked);
 }
 
 static int recover_all_begun(Drain *d) {
@@ -106,7 +107,7 @@ static int recover_all_begun(Drain *d) {
 }
 
 /* The ended entry that NAME itself began: its answer may not have been delivered. */
-static int recover_answered(Drain *d, const Name *name, const Str *body, bool *ret_done) {
+static int recover_answered(Drain *d, const Job *j, bool *ret_done) {
         CLEANUP(request_freep) Request *request = NULL;
         LedgerEntry e = LEDGER_ENTRY_NULL;
         char key[HASH_HEX_SIZE];
@@ -115,12 +116,12 @@ static int recover_answered(Drain *d, const Name *name, const Str *body, bool *r
         int r;
 
         *ret_done = false;
-        if (request_parse(name, body->data ? body->data : "", body->len, &request, &reason, &detail) != 0)
+        if (request_parse(&j->name, j->body.data ? j->body.data : "", j->body.len, &request, &reason, &detail) != 0)
                 return 0;
-        ledger_key(request->idempotency_key, name->text, key);
+        ledger_key(request->idempotency_key, j->name.text, key);
         r = ledger_find(&d->ledger, key, &e);
-        if (r == 0 && e.state == LEDGER_ENDED && str_eq(e.name, name->text)) {
-                r = step_deliver(d, name, &e, false, body);
+        if (r == 0 && e.state == LEDGER_ENDED && str_eq(e.name, j->name.text)) {
+                r = answer_deliver(d, j, &e, false);
                 *ret_done = r >= 0;
         }
         ledger_entry_done(&e);
@@ -136,7 +137,7 @@ static bool recover_unknown(const Drain *d, const Name *name) {
 
 /* processing/ENTRY of an earlier drain. A file planted there gains nothing: it meets every gate. */
 static int recover_processing(Drain *d, const char *entry) {
-        CLEANUP(str_done) Str body = STR_NULL;
+        CLEANUP(job_freep) Job *j = NULL;
         char kept[QUARANTINE_NAME_SIZE];
         Name name;
         bool done;
@@ -147,11 +148,13 @@ static int recover_processing(Drain *d, const char *entry) {
         if (name_parse(entry, &name) == 0) {
                 if (recover_unknown(d, &name))
                         return 0;
-                r = claim_read(&d->spool, entry, REQUEST_MAX_BYTES, &body);
+                r = job_new(&name, &j);
+                if (r >= 0)
+                        r = claim_read(&d->spool, entry, REQUEST_MAX_BYTES, &j->body);
                 if (r < 0)
                         return r;
                 if (r == 0 && d->ledger_ok) {
-                        r = recover_answered(d, &name, &body, &done);
+                        r = recover_answered(d, j, &done);
                         if (r < 0 || done)
                                 return r;
                 }
@@ -235,7 +238,7 @@ int recover_poll(Drain *d, bool *ret_left) {
                         *ret_left = true;
                         continue;
                 }
-                r = drain_spare(d, step_finish(d, j));
+                r = drain_spare(d, finish_job(d, j));
                 if (r < 0)
                         return r;
                 d->dirty = true;

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "drain/step.h"
+#include "drain/finish.h"
 #include "drain/tell.h"
 #include "fs/lock.h"
 #include "run/result.h"
@@ -23,7 +23,7 @@ static int start_ended(sd_event_source *source, int fd, uint32_t events, void *u
         d->dirty = true;
         for (Job *j = d->jobs; j; j = j->next)
                 if (j->source == source)
-                        return drain_spare(d, step_finish(d, j));
+                        return drain_spare(d, finish_job(d, j));
         return 0;
 }
 
@@ -61,7 +61,7 @@ static int start_record(Drain *d, Job *j) {
                 return r;
         r = tell_audit(d, &(TellEvent){ .event = "start", .request = j->name.text, .verb = j->verb, .arg = j->arg,
                                         .argv = argv, .unit = j->unit, .key = j->ledgered ? j->key : NULL,
-                                        .duration_ms = -1, .sync = true }, JOURNAL_STARTED);
+                                        .by = j->by, .duration_ms = -1, .sync = true }, JOURNAL_STARTED);
         if (r < 0)
                 return r == -ENOMEM ? r : START_E_RECORD;
         if (!j->ledgered)
@@ -82,7 +82,7 @@ static void start_announce(Drain *d, const Job *j, const char *log) {
         response.arg = j->arg;
         response.started_ms = j->began_ms;
         response.log = log;
-        if (tell_response(d, &j->name, &response, false, NULL) < 0)
+        if (tell_response(d, j, &response, false) < 0)
                 return; /* begun is begun: that the reader isn't told (no room) must not make it "interrupted" */
 }
 
@@ -96,7 +96,7 @@ static int start_failed(Drain *d, Job *j, int error) {
         memcpy(result.spawn_stage, "fork", 5);
         result.ended_ms = clock_wall_ms();
         r = result_store(d->config->run_fd, j->id, &result, j->ledgered);
-        return r < 0 ? r : step_finish(d, j);
+        return r < 0 ? r : finish_job(d, j);
 }
 
 static int start_keeper(Drain *d, Job **j, int *lock_fd, int *log_fd) {

@@ -29,7 +29,5 @@ MUST_CHECK int step_hostile(Drain *d, const char *entry);
 MUST_CHECK int step_take(Drain *d, const Name *name);
 /* Refuses a waiting request unread (queue-full, host-error). */
 MUST_CHECK int step_turn_away(Drain *d, const Name *name, Reason reason, int64_t retry_after_sec);
-/* The keeper of j is gone (or j is foreign and ended): outcome, records, response. j is freed. */
-MUST_CHECK int step_finish(Drain *d, Job *j);
-/* Publishes a stored answer for name (replayed true when it is another delivery than the first) and archives body. */
-MUST_CHECK int step_deliver(Drain *d, const Name *name, const LedgerEntry *e, bool replayed, const Str *body);
+/* An operator's order, its body made: the same way without a claim. *j may be taken. */
+MUST_CHECK int step_ordered(Drain *d, Job **j);

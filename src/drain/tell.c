@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "drain/orders.h"
 #include "spool/retire.h"
 #include "verb/table.h"
 #include "wire/record.h"
@@ -53,6 +54,10 @@ static int tell_body(const TellEvent *e, Record *r, char **ret) {
                 x = tell_put(r, "unit", e->unit, 128);
         if (x >= 0)
                 x = tell_put(r, "key", e->key, 64);
+        if (x >= 0)
+                x = tell_put(r, "fingerprint", e->fingerprint, 64);
+        if (x >= 0)
+                x = tell_put(r, "by", e->by, 64);
         return x < 0 ? x : record_format(r, ret);
 }
 
@@ -141,23 +146,21 @@ int tell_audit(Drain *d, const TellEvent *e, JournalKind kind) {
         return 0;
 }
 
-int tell_response(Drain *d, const Name *name, Response *r, bool sync, Str *ret_line) {
+int tell_line(Drain *d, const Job *j, const Response *r, const Str *line, bool sync) {
+        int x = retire_respond(&d->spool, j->name.text, line->data, line->len, sync);
+
+        if (x >= 0 && j->order[0] && state_terminal(r->state))
+                x = orders_answer(d, j->order, line);
+        return x < 0 ? x : 0;
+}
+
+int tell_response(Drain *d, const Job *j, Response *r, bool sync) {
         CLEANUP(str_done) Str line = STR_NULL;
         int x;
 
-        r->request = name->text;
+        r->request = j->name.text;
         x = response_format(r, &line);
-        if (x < 0)
-                return x;
-        x = retire_respond(&d->spool, name->text, line.data, line.len, sync);
-        if (x < 0)
-                return x;
-        if (ret_line) {
-                str_done(ret_line);
-                *ret_line = line;
-                line = STR_NULL;
-        }
-        return 0;
+        return x < 0 ? x : tell_line(d, j, r, &line, sync);
 }
 
 static int tell_verb(const Drain *d, const Verb *v, Record *list) {
@@ -206,7 +209,7 @@ static int tell_limits(const Drain *d, Record *all) {
         return x < 0 ? x : record_put_take(all, "limits", &r);
 }
 
-static int tell_diagnostic(Drain *d, const char *name, const Record *r) {
+int tell_diagnostic(Drain *d, const char *name, const Record *r) {
         CLEANUP(str_freep) char *text = NULL;
         CLEANUP(str_done) Str line = STR_NULL;
         int x = record_format(r, &text);

@@ -4,6 +4,7 @@
 #include "drain/drain.h"
 #include "drain/outcome.h"
 #include "record/journal.h"
+#include "wire/record.h"
 #include "wire/response.h"
 
 typedef struct TellEvent {
@@ -14,6 +15,8 @@ typedef struct TellEvent {
         const char *detail;    /* fixed words */
         const char *argv;      /* start: plan_format */
         const char *key;       /* ledger key, or NULL */
+        const char *fingerprint; /* with it, a refusal can be approved */
+        const char *by;        /* the operator who ordered it; NULL: the agent */
         const char *unit;
         bool has_state;
         State state;
@@ -28,8 +31,12 @@ typedef struct TellEvent {
 
 /* Appends the line, then sends the journal's copy. -errno: it isn't on record. */
 MUST_CHECK int tell_audit(Drain *d, const TellEvent *e, JournalKind kind);
-/* responses/NAME; ret_line (optional) gets the bytes. An undeliverable response is no error. */
-MUST_CHECK int tell_response(Drain *d, const Name *name, Response *r, bool sync, Str *ret_line);
+/* responses/NAME, and whoever ordered j gets a copy of a terminal one. An undeliverable response is no error. */
+MUST_CHECK int tell_response(Drain *d, const Job *j, Response *r, bool sync);
+/* The same with r formatted already. */
+MUST_CHECK int tell_line(Drain *d, const Job *j, const Response *r, const Str *line, bool sync);
+/* diagnostics/NAME. */
+MUST_CHECK int tell_diagnostic(Drain *d, const char *name, const Record *r);
 /* diagnostics/: capabilities.json once, heartbeat.json when something moved. Best effort. */
 MUST_CHECK int tell_capabilities(Drain *d);
 MUST_CHECK int tell_heartbeat(Drain *d);

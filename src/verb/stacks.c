@@ -17,6 +17,10 @@
                 .name = "ping", .class = VERB_READONLY, .launch = VERB_SELF,                       \
                 .needs = VERB_SCOPE_READONLY, .timeout_sec = 60, .timeout_cap_sec = 600            \
         }
+/* means the request of its own nonce: the agent's own, waiting or running */
+#define CANCEL \
+        { .name = "cancel", .class = VERB_READONLY, .launch = VERB_SELF, .needs = VERB_SCOPE_READONLY, \
+          .timeout_sec = 60, .timeout_cap_sec = 600 }
 #define READONLY(name_, arg_, ...)                                                                 \
         {                                                                                          \
                 .name = name_, .class = VERB_READONLY, .launch = VERB_DIRECT, .arg = arg_,         \
@@ -45,6 +49,7 @@
 static const char *const script_bins[] = {"stack", "podman", NULL};
 static const Verb script_verbs[] = {
         PING,
+        CANCEL,
         STATUS(BIN("stack"), LIT("status")),
         HEALTH(BIN("stack"), LIT("health")),
         LOGS(BIN("stack"), LIT("logs"), OF(ELEM_ARG)),
@@ -68,6 +73,7 @@ static const char *const podman_compose_env[] = {"PYTHONUNBUFFERED=1", NULL};
 static const char *const podman_compose_bins[] = {"podman-compose", "podman", NULL};
 static const Verb podman_compose_verbs[] = {
         PING,
+        CANCEL,
         STATUS(PODMAN_COMPOSE, LIT("ps")),
         HEALTH(BIN("podman"), LIT("ps"), LIT("--all"), LIT("--filter"), OF(ELEM_PROJECT_LABEL),
                LIT("--format"), LIT("{{.Names}}  {{.Status}}")),
@@ -89,6 +95,7 @@ static const Verb podman_compose_verbs[] = {
 static const char *const docker_compose_bins[] = {"docker", NULL};
 static const Verb docker_compose_verbs[] = {
         PING,
+        CANCEL,
         STATUS(DOCKER_COMPOSE, LIT("ps"), LIT("--all")),
         HEALTH(DOCKER_COMPOSE, LIT("ps"), LIT("--all"), LIT("--format"), LIT("json")),
         LOGS(DOCKER_COMPOSE, LIT("logs"), LIT("--no-color"), LIT("--tail"), LIT("200"),
@@ -106,6 +113,7 @@ static const Verb docker_compose_verbs[] = {
 static const char *const quadlet_bins[] = {"systemctl", "journalctl", "podman", NULL};
 static const Verb quadlet_verbs[] = {
         PING,
+        CANCEL,
         STATUS(SYSTEMCTL, LIT("--no-pager"), LIT("status"), OF(ELEM_UNITS)),
         HEALTH(SYSTEMCTL, LIT("--no-pager"), LIT("show"),
                LIT("--property=Id,LoadState,ActiveState,SubState,Result,NRestarts"),
