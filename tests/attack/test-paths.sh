@@ -13,7 +13,7 @@ body() { echo "{\"verb\":\"restart\",\"arg\":\"${1:-web}\",\"requested_at\":\"$(
 
 # A program of the agent's that runs beside the drain until told to stop; argv: what to do. Its rounds go to $T/rounds.
 cat >"$T/racer.py" <<'RACER'
-import ctypes, os, sys
+import ctypes, os, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
 what, stop, args = sys.argv[1], sys.argv[2], [a.encode() for a in sys.argv[3:]]
 EXCHANGE, NOREPLACE, CWD = 2, 1, -100
@@ -25,30 +25,33 @@ def flip():                      # rewrites an open file for ever
 def vanish():                    # takes the request away and puts it back
     return rename(args[0], args[1], NOREPLACE) | rename(args[1], args[0], NOREPLACE)
 def copy():                      # puts the request back whenever it is gone
-    try:
-        os.link(args[0], args[1] + b".twin"); os.rename(args[1] + b".twin", args[1])
-        return True
-    except OSError: return False
+    if os.path.exists(args[1]): return False
+    draft = os.path.join(os.path.dirname(args[1]), b".twin")
+    with open(draft, "wb") as f: f.write(args[0])
+    os.rename(draft, args[1])
+    return True
 def wreck():                     # deletes and forges what the drain writes
     n = 0
     for d in args:
         for e in os.listdir(d):
             try:
                 if n % 3 == 0: os.unlink(os.path.join(d, e))
-                elif n % 3 == 1: os.symlink(b"/etc/passwd", os.path.join(d, e) + b".log")
+                elif n % 3 == 1 and len(e) < 64: os.symlink(b"/etc/passwd", os.path.join(d, e) + b".log")
                 else:
                     with open(os.path.join(d, e), "wb") as f: f.write(b"{}")
             except OSError: pass
             n += 1
+    time.sleep(0.0002)
     return True
 if what == "flip":
     flip.fd = os.open(args[0], os.O_RDWR); flip.bodies = args[1:3]; flip.n = 0
 rounds = 0
+open(os.path.join(os.path.dirname(stop), "ready"), "w").close()
 while not os.path.exists(stop):
     for _ in range(20): rounds += {"exchange": exchange, "flip": flip, "vanish": vanish, "copy": copy, "wreck": wreck}[what]()
 open(os.path.join(os.path.dirname(stop), "rounds"), "w").write(str(rounds))
 RACER
-race() { rm -f "$T/stop"; python3 "$T/racer.py" "$1" "$T/stop" "${@:2}" & RACER=$!; }
+race() { rm -f "$T/stop" "$T/ready"; python3 "$T/racer.py" "$1" "$T/stop" "${@:2}" & RACER=$!; await test -e "$T/ready"; }
 race_end() { touch "$T/stop"; wait "$RACER"; ROUNDS=$(cat "$T/rounds"); }
 
 # ---- rows 1 to 3 ------------------------------------------------------------------------------------------------------------
@@ -120,7 +123,6 @@ for what in untracked/spoolgate:evil/spoolgate untracked/spoolgate/responses:evi
         done
         race_end
         check "row 14: the racer raced: ${what##*/}" test "$ROUNDS" -gt 100
-        [ -L "$P/untracked/spoolgate/responses" ] || [ ! -d "$P/evil/spoolgate/requests" ] || true
         # set right again
         if [ -L "$P/${what%%:*}" ] || [ -L "$P/${what%%:*}/tmp" ]; then
                 python3 -c 'import ctypes, sys; ctypes.CDLL(None).renameat2(-100, sys.argv[1].encode(), -100, sys.argv[2].encode(), 2)' "$P/${what%%:*}" "$P/${what##*:}"
@@ -153,10 +155,10 @@ before=$(canary)
 
 shaped
 python3 - "$R" "$NAME" "$(body)" <<'TMPFILE'
-import os, sys
+import ctypes, os, sys
 fd = os.open(sys.argv[1], os.O_TMPFILE | os.O_WRONLY, 0o644)
 os.write(fd, sys.argv[3].encode())
-os.link(f"/proc/self/fd/{fd}", os.path.join(sys.argv[1], sys.argv[2]), follow_symlinks=True)
+assert ctypes.CDLL(None).linkat(-100, f"/proc/self/fd/{fd}".encode(), -100, os.path.join(sys.argv[1], sys.argv[2]).encode(), 0x400) == 0
 TMPFILE
 drain
 expect "row 21: O_TMPFILE and linkat publish like a rename" "$NAME" state=done
@@ -189,18 +191,14 @@ drain
 empty "row 58: nothing is left in the line"
 : >"$EFFECTS"
 shaped
-body api >"$T/twin"
-race copy "$T/twin" "$R/$NAME"
-flow_policy LINGER_MS=250
-timeout_was=$SECONDS
+race copy "$(body api)" "$R/$NAME"
 drain_start
-await answered "$NAME" done || await answered "$NAME" denied
+check "row 57: it is answered" await answered "$NAME" done
 kill -TERM "$DRAIN_PID"
 drain_wait
 race_end
-rm -f "$T/twin"
 drain
-check "row 57: sent again while it is archived: at most one run" test "$(effects 'restart api')" -le 1
+check "row 57: sent again while it is archived: one run" test "$(effects 'restart api')" = 1
 empty "row 57: nothing is left in the line"
 : >"$EFFECTS"
 race wreck "$S/responses" "$S/archive" "$S/quarantine" "$S/diagnostics"
@@ -215,5 +213,5 @@ race_end
 equal "row 56: each ran once" "$(effects 'restart web') $(effects 'logs web')" "3 3"
 empty "row 56: nothing is left in the line"
 check "the audit log's chain holds" audit_chain
-equal "nothing outside was touched" "$(canary)" "$(flow_policy >/dev/null; echo "$before")" || true
+equal "nothing outside was touched" "$(canary)" "$before"
 flow_end

@@ -367,7 +367,7 @@ assert seq > 0
 CHAIN
 }
 
-# Everything outside spool, state and HOST, as one hash: a canary of what must not be touched.
+# What lies outside spool and state, as one hash: it must not be touched.
 canary() {
-        find "$T/canary" "$CONF" "$P/.git" "$P/.gitignore" -printf '%p %y %m %s %T@ %l\n' 2>/dev/null | sort | sha256sum
+        find "$T/canary" "$P/.git" "$P/.gitignore" -printf '%p %y %m %s %T@ %l\n' 2>/dev/null | sort | sha256sum
 }
