@@ -12,7 +12,7 @@
 
 typedef enum GuardCode {
         GUARD_OK,
-        GUARD_MODIFIED, /* a file is not the committed one; without the HEAD rule: not the sealed one */
+        GUARD_MODIFIED, /* a file is not the committed one; under seal alone: not the sealed one */
         GUARD_UNSEALED, /* no seal, a file that it lacks, or one committed but never sealed */
         GUARD_ENV,      /* an env file is not the sealed one (checked under every INTEGRITY) */
         GUARD_ERROR,    /* no answer: repository hostile or unsupported, seal damaged, no jail */

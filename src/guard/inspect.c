@@ -251,7 +251,7 @@ static int inspect_enter(const InspectCall *call, char hex[VERDICT_HEX + 1]) {
         if (call->landlock) {
                 r = jail_landlock((int[]){INSPECT_GIT_FD, common_fd}, 2);
                 if (r != 0)
-                        return INSPECT_JAIL;
+                        return r == JAIL_E_NO_LANDLOCK ? INSPECT_LANDLOCK : INSPECT_JAIL;
         }
         r = head_extensions(common_fd);
         if (r != 0)

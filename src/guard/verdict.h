@@ -10,11 +10,12 @@ enum { VERDICT_MAGIC = 0x53474956, VERDICT_VERSION = 1, VERDICT_HEX = 40 };
 
 typedef enum InspectCode {
         INSPECT_OK = 1,
-        INSPECT_USAGE,  /* called in another way than by guard/ask */
-        INSPECT_JAIL,   /* the jail could not be closed: no Landlock, or no seccomp */
-        INSPECT_OWNER,  /* the git directory belongs to another user */
-        INSPECT_COMMON, /* a linked worktree whose commondir is not the usual one */
-        INSPECT_CONFIG, /* the repository's config is no readable small file */
+        INSPECT_USAGE,    /* called in another way than by guard/ask */
+        INSPECT_JAIL,     /* a wall of the jail could not be raised */
+        INSPECT_LANDLOCK, /* the kernel has no Landlock, and jail is "landlock" */
+        INSPECT_OWNER,    /* the git directory belongs to another user */
+        INSPECT_COMMON,   /* a linked worktree whose commondir is not the usual one */
+        INSPECT_CONFIG,   /* the repository's config is no readable small file */
         INSPECT_SHA256,
         INSPECT_REFTABLE,
         INSPECT_PARTIAL,
