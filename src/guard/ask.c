@@ -20,8 +20,8 @@
 static const char *const ask_reasons[] = {
         [INSPECT_USAGE] = "spoolgate-inspect is of another version than the drain",
         [INSPECT_JAIL] = "the kernel can't jail the inspection",
-        [INSPECT_LANDLOCK] = "the kernel has no Landlock to jail the inspection with; the project can "
-                             "be installed with --jail=seccomp",
+        [INSPECT_LANDLOCK] = "the kernel has no Landlock to jail the inspection with; the project "
+                             "can be installed with --jail=seccomp",
         [INSPECT_OWNER] = "the git directory belongs to another user",
         [INSPECT_COMMON] = "the linked worktree's commondir is not the one git makes",
         [INSPECT_CONFIG] = "the repository's config is not a readable small file",
