@@ -14,6 +14,10 @@ static const Command commands[] = {
         {"run", "run a verb by hand, through the gates", run_command},
         {"uninstall", "remove what install made", uninstall_command},
         {"verbs", "everything this bridge can ever run, argv by argv", verbs_command},
+        {"explain", "which gate would decide now, and why", explain_command},
+        {"list", "every project on this host", list_command},
+        {"policy", "what is in force; --check, --edit", policy_command},
+        {"show", "one request's whole life", show_command},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

@@ -7,3 +7,7 @@ int install_command(int argc, char **argv);
 int run_command(int argc, char **argv);
 int uninstall_command(int argc, char **argv);
 int verbs_command(int argc, char **argv);
+int explain_command(int argc, char **argv);
+int list_command(int argc, char **argv);
+int policy_command(int argc, char **argv);
+int show_command(int argc, char **argv);

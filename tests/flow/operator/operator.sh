@@ -43,6 +43,13 @@ project() {
         : >"$T/effects"
         EFFECTS=$T/effects
         (umask 077 && printf '%s\n' MODE_ping=auto MODE_status=auto MODE_restart=auto MODE_up=deny INTEGRITY=seal LINGER_MS=250 >"$CONF/policy.conf")
+        seal
+}
+
+# What `spoolgate seal` leaves where nothing is guarded and there is no env file.
+seal() {
+        mkdir -p "$STATE/seal"
+        (umask 077 && printf '%s\n' "spoolgate-seal 1" "time ${1:-$(iso | tr -d Z).000Z}" "by tester" "commit -" "end 0" >"$STATE/seal/seal")
 }
 
 policy() { # LINE: replaces its key's
