@@ -62,9 +62,9 @@ START_TEST(format_keeps_to_its_bounds) {
 }
 END_TEST
 
-/* Some second of each day up to the year 9999: as the C library has it, and back again. */
-START_TEST(format_and_parse_every_day) {
-        for (int64_t day = 0; day <= last_ms / 86400000; day++) {
+/* Some second of every 13th day (all days of the month and leap years come up) up to the year 9999: as the C library has it, and back again. */
+START_TEST(format_and_parse_across_the_years) {
+        for (int64_t day = 0; day <= last_ms / 86400000; day += 13) {
                 int64_t ms = day * 86400000 + day * 7919 % 86400000, back;
                 time_t seconds = (time_t)(ms / 1000);
                 char want[80], start[64], text[CLOCK_TEXT_SIZE], stamp[17];
@@ -250,7 +250,7 @@ int main(void) {
         tcase_add_test(tc, mono_is_the_boot_clock_and_never_goes_back);
         tcase_add_test(tc, format_known_times);
         tcase_add_test(tc, format_keeps_to_its_bounds);
-        tcase_add_test(tc, format_and_parse_every_day);
+        tcase_add_test(tc, format_and_parse_across_the_years);
         tcase_add_test(tc, parse_fractions);
         tcase_add_test(tc, parse_leap_days_and_edges);
         tcase_add_test(tc, parse_refuses);

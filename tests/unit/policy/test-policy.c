@@ -302,7 +302,7 @@ START_TEST(shipped_file) {
         p = parsed(plain.data);
         for (size_t i = 0; table_at(table, i); i++)
                 autos += policy_mode(p, table_at(table, i)) == POLICY_AUTO;
-        ck_assert_uint_eq(autos, 5);
+        ck_assert_uint_eq(autos, 6);
         for (size_t i = 0; i < 5; i++)
                 ck_assert_int_eq(policy_mode(p, table_find(table, runs[i])), POLICY_AUTO);
         for (const Verb *v = table_at(table, 0); v && !v->own;

@@ -203,9 +203,9 @@ START_TEST(own_verbs_come_last_and_are_copied) {
         t = make("script", &own);
         own_done(&own);
         ck_assert_str_eq(table_at(t, 0)->name, "ping");
-        ck_assert_str_eq(table_at(t, 10)->name, "reindex");
-        ck_assert_str_eq(table_at(t, 11)->name, "warm");
-        ck_assert_ptr_null(table_at(t, 12));
+        ck_assert_str_eq(table_at(t, 11)->name, "reindex");
+        ck_assert_str_eq(table_at(t, 12)->name, "warm");
+        ck_assert_ptr_null(table_at(t, 13));
         v = table_find(t, "reindex");
         ck_assert(v->own);
         ck_assert_int_eq(v->arg, VERB_ARG_OWN);
