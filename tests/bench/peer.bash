@@ -67,7 +67,7 @@ run() { # NAME
         local name=$1 code=0
         shift
         "$@" >"$spool/archive/$name.log" 2>&1 9>&- </dev/null || code=$?
-        if [ $code -eq 0 ]; then answer "$name" done '' 0; note "$name" done ''; else
+        if [ $code -eq 0 ]; then answer "$name" 'done' '' 0; note "$name" 'done' ''; else
                 answer "$name" failed exit-nonzero $code
                 note "$name" failed "exit $code"
         fi
