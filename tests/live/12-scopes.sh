@@ -31,7 +31,7 @@ within 5 settled; within 5 no_scopes restart
 END
 
 check 12-status-during-a-rebuild <<'END'
-within 10 settled; cp "$project/api/Containerfile" ~/keep
+within 10 calm; cp "$project/api/Containerfile" ~/keep
 echo "RUN sleep 30; echo $SRANDOM" >>"$project/api/Containerfile"
 publish rebuild api; n=$name; within 10 running "$n"; worst=0
 for _ in 1 2 3 4 5; do

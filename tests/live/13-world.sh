@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 check 13-descriptors-and-environment <<'END'
-relax; within 10 settled; policy LINGER_MS 250
+relax; within 10 calm; policy LINGER_MS 250
 printf '#!/bin/sh\nexec sleep 3\n' >~/stay; chmod 755 ~/stay
 verbs() { # NAME... : "NAME PROGRAM..." as a direct and as a scoped verb
         local sep= l row
@@ -54,7 +54,7 @@ kill "$p"; within 5 no_scopes leave
 END
 
 check 13-without-a-bus-daemon <<'END'
-within 10 settled
+within 10 calm
 mkdir -p "$units/spoolgate-$slug.service.d"
 printf '[Service]\nEnvironment=DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent\n' >"$units/spoolgate-$slug.service.d/t.conf"
 systemctl --user daemon-reload

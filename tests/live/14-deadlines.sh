@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 check 14-deaf-verb-and-its-grandchild <<'END'
-relax; within 10 settled; policy LINGER_MS 250
+relax; within 10 calm; policy LINGER_MS 250
 # neither hears TERM; the second one has left the session and the parent
 cat >~/deaf <<-'S'
 	#!/bin/sh
@@ -33,7 +33,7 @@ done
 END
 
 check 14-long-verb-outlasts-the-units-timeout <<'END'
-within 10 settled; mkdir -p "$units/spoolgate-$slug.service.d"
+within 10 calm; mkdir -p "$units/spoolgate-$slug.service.d"
 printf '[Service]\nTimeoutStartSec=5\n' >"$units/spoolgate-$slug.service.d/t.conf"; systemctl --user daemon-reload
 printf '#!/bin/sh\nsleep 14\n' >~/deaf
 sed -i 's/"timeout_sec":3/"timeout_sec":30/' "$config/verbs.json"

@@ -5,7 +5,7 @@
 
 # a container of the agent takes every inotify instance of this user
 check 16-inotify-exhausted <<'END'
-relax; within 10 settled; policy LINGER_MS 250
+relax; within 10 calm; policy LINGER_MS 250
 printf '[Timer]\nOnActiveSec=\nOnUnitInactiveSec=\nOnActiveSec=2s\nOnUnitInactiveSec=3s\nAccuracySec=100ms\n' >~/t.conf
 mkdir -p "$units/spoolgate-$slug.timer.d"; cp ~/t.conf "$units/spoolgate-$slug.timer.d/"
 systemctl --user daemon-reload; systemctl --user restart "spoolgate-$slug.timer"
@@ -29,7 +29,7 @@ ask 10 ping; equal "$got" done
 END
 
 check 16-journal-flood <<'END'
-within 10 settled
+within 10 calm
 systemd-run --user --quiet --unit=noisy sh -c 'yes "some line of another service" | head -n 200000'
 names=(); for i in $(seq 20); do publish ping; names+=("$name"); sleep 0.1; done
 publish restart web; names+=("$name"); publish exec; names+=("$name")

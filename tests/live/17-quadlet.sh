@@ -21,7 +21,7 @@ for s in qweb qdb; do
 done
 printf '[Service]\nType=oneshot\nExecStart=/usr/bin/podman tag %s localhost/quad-built:1\n' $image >"$units/qweb-build.service"
 systemctl --user daemon-reload
-spoolgate install --project "$project" --slug quad --stack quadlet --service qweb --service qdb --buildable qweb
+spoolgate install --project "$project" --slug quad --stack quadlet --service qweb --service qdb --buildable qweb >/dev/null
 relax
 ask 60 up; equal "$got" done "up $(cat "$spool/archive/$name.log" 2>/dev/null)"
 systemctl --user is-active qweb qdb >/dev/null || fail "not active"

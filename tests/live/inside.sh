@@ -63,6 +63,7 @@ no_visible() { [ -d "$spool/requests" ] && [ "$(visible)" = 0 ]; }
 unit_is() { [ "$(systemctl --user is-active "spoolgate-$slug.$1")" = "$2" ]; }
 path_active() { unit_is path active; }
 settled() { unit_is service inactive; }
+calm() { settled || unit_is service failed; }   # nothing runs, however the last one ended
 starts_since() { # UNIX-TIME: how often the service was started
         sleep 0.5               # only root may ask journald to sync
         journalctl --user -q -o cat --since "@$1" USER_UNIT="spoolgate-$slug.service" \
