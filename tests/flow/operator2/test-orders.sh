@@ -1,0 +1,203 @@
+#!/bin/bash
+# test-orders.sh BUILD_ROOT SOURCE_ROOT: run, approve, cancel, pause, resume, tell by the real programs, without systemd
+# shellcheck shell=bash disable=SC1091,SC2034
+here=${BASH_SOURCE[0]%/*}
+if [ -f "$here/operator.sh" ]; then . "$here/operator.sh" || exit 2; else . "$here/../operator/operator.sh" || exit 2; fi
+begin "$@"
+
+agent() { # VERB [ARG [MEMBERS]]: a request as the agent writes it; sets NAME
+        request "$@"
+}
+
+log_has() { # PATTERN
+        grep -cE -- "$1" "$STATE/audit.log" || true
+}
+
+project
+
+# run
+gate run status
+equal "run: exit" "$RC" 0
+equal "run: prints the output" "$OUT" "web up"
+like "run: says the outcome" "$ERR" "spoolgate run: *-status-*.json: done, exit 0*"
+equal "run: audited as the operator's" "$(log_has '"event":"start".*"verb":"status".*"by":')" 1
+gate run restart api
+equal "run: a failing verb: exit" "$RC" 1
+equal "run: a failing verb: output" "$OUT" "no such thing"
+like "run: a failing verb: outcome" "$ERR" "*failed: exit-nonzero, exit 3*"
+gate run restart web
+equal "run: control characters of the output are escaped" "$OUT" 'restarted web \x1b[31mred\x1b[0m'
+gate run up
+equal "run: policy's mode is not asked" "$RC" 0
+gate run --json status
+equal "run --json: exit" "$RC" 0
+like "run --json: the response line" "$OUT" '{"v":1,"request":"*-status-*.json","state":"done",*'
+equal "run --json: nothing else" "$ERR" ""
+gate run restart nobody
+equal "run: an arg that is not in the enum: exit" "$RC" 1
+like "run: an arg that is not in the enum: text" "$ERR" "*does not take this argument${NL}spoolgate verbs -s demo"
+gate run frobnicate
+like "run: no such verb" "$ERR" "*frobnicate is no verb of demo${NL}spoolgate verbs -s demo"
+gate run
+equal "run: usage" "$RC" 64
+gate run status --wait 0
+equal "run: a bad number" "$RC" 64
+equal "no order and no answer is left" "$(find "$STATE/orders" -type f | wc -l)" 0
+equal "the log of it all holds" "$(gate audit verify; echo "$RC")" 0
+
+# approve: refused by policy, then run by hand, and the agent has the answer
+agent up
+drain
+equal "approve: refused first" "$(field "$NAME" state) $(field "$NAME" reason)" "denied policy"
+refused_name=$NAME
+: >"$EFFECTS"
+gate approve "$refused_name"
+equal "approve: without a terminal nothing is done: exit" "$RC" 1
+like "approve: it is shown" "$OUT" "request  $refused_name${NL}refused  * by policy${NL}verb     up${NL}runs     $STACK*"
+like "approve: --yes is named" "$ERR" "*--yes*"
+equal "approve: nothing ran" "$(wc -l <"$EFFECTS")" 0
+gate approve "$refused_name" --yes
+equal "approve: exit" "$RC" 0
+equal "approve: ran once" "$(wc -l <"$EFFECTS")" 1
+equal "approve: the agent that polls has the result" "$(field "$refused_name" state)" done
+gate approve "$refused_name" --yes
+equal "approve: a second time: exit" "$RC" 1
+like "approve: a second time: text" "$ERR" "*it was run already*"
+equal "approve: still ran once" "$(wc -l <"$EFFECTS")" 1
+
+# approve: with a key, which the agent sends again
+agent up "" '"idempotency_key":"k-1"'
+drain
+equal "approve, key: refused first" "$(field "$NAME" reason)" policy
+gate approve "${NAME%.json}" --yes
+equal "approve, key: exit" "$RC" 0
+equal "approve, key: ran" "$(wc -l <"$EFFECTS")" 2
+policy MODE_up=auto
+agent up "" '"idempotency_key":"k-1"'
+drain
+equal "approve, key: sent again: replayed" "$(field "$NAME" state) $(field "$NAME" replayed)" "done true"
+equal "approve, key: ran once" "$(wc -l <"$EFFECTS")" 2
+policy MODE_up=deny
+
+# approve refuses what policy did not refuse
+agent status
+drain
+gate approve "$NAME" --yes
+like "approve: what was done" "$ERR" "*$NAME: *"
+equal "approve: what was done: exit" "$RC" 1
+agent restart nobody
+drain
+gate approve "$NAME" --yes
+like "approve: another refusal" "$ERR" "*policy did not refuse it*"
+gate approve 20260101T000000Z-up-0123456789abcdef.json --yes
+like "approve: an unknown request" "$ERR" "*knows no 20260101T000000Z-up-0123456789abcdef.json*"
+gate approve ../../etc/passwd --yes
+like "approve: no name" "$ERR" "*no request's name*"
+agent up
+drain
+sed -i '2s/"event"/"EVENT"/' "$STATE/audit.log"
+: >"$EFFECTS"
+gate approve "$NAME" --yes
+equal "approve: a broken log approves nothing: exit" "$RC" 1
+like "approve: a broken log approves nothing: text" "$ERR" "*spoolgate audit verify -s demo"
+equal "approve: a broken log approves nothing" "$(wc -l <"$EFFECTS")" 0
+
+# cancel
+project
+gate cancel 20260101T000000Z-up-0123456789abcdef --wait 20
+equal "cancel: nothing there: exit" "$RC" 1
+like "cancel: nothing there: text" "$ERR" "*no such request is waiting or running*"
+mkfifo "$T/go$serial" || exit 2
+cat >"$STACK" <<STACK
+#!/bin/bash
+echo "\$*" >>"$EFFECTS"
+exec sleep 30 <"$T/go$serial"
+STACK
+(exec 9<>"$T/go$serial"; gate run restart web; echo "$RC" >"$T/run.rc"; printf '%s' "$ERR" >"$T/run.err") &
+pid=$!
+check "cancel: it runs" await grep -q restart "$EFFECTS"
+running=$(cd "$STATE/orders" && ls -- *.json)
+gate cancel "$running" --wait 30
+equal "cancel: exit" "$RC" 0
+like "cancel: says so" "$ERR" "*cancelled*"
+wait "$pid"
+equal "cancel: who waited is told: exit" "$(cat "$T/run.rc")" 1
+like "cancel: who waited is told" "$(cat "$T/run.err")" "*failed: cancelled*"
+operator_stack
+
+# an order outlives who gave it
+policy LINGER_MS=250
+exec 6>>"$STATE/lock"
+flock 6
+gate run status --wait 1
+equal "run: no answer in time: exit" "$RC" 1
+like "run: no answer in time: it stays" "$ERR" "*no answer yet, it stays in the line${NL}spoolgate cancel *-status-*.json -s demo"
+exec 6>&-
+drain
+check "run: the next drain takes it" test "$(find "$STATE/orders" -name '*.done.json' | wc -l)" = 1
+
+# a drain that does not know orders
+project
+printf '#!/bin/sh\nexit 78\n' >"$H/.local/lib/spoolgate/demo/spoolgate-drain"
+gate run status
+equal "a drain that ends: exit" "$RC" 1
+like "a drain that ends: text" "$ERR" "*the drain ended with exit status 78; the order waits for the next one${NL}$H/.local/lib/spoolgate/demo/spoolgate-drain demo"
+rm "$H/.local/lib/spoolgate/demo/spoolgate-drain"
+gate run status
+like "no drain: text" "$ERR" "*can't be started${NL}spoolgate upgrade -s demo"
+
+# pause and resume
+project
+gate pause "backup is running"
+equal "pause: exit" "$RC" 0
+like "pause: file" "$(cat "$STATE/paused")" "at 20*Z${NL}by *${NL}reason backup is running"
+equal "pause: mode" "$(stat -c %a "$STATE/paused")" 600
+agent restart web
+drain
+equal "pause: what changes something is refused" "$(field "$NAME" state) $(field "$NAME" reason)" "denied paused"
+equal "pause: audited" "$(log_has '"event":"paused".*"detail":"backup is running".*"by":')" 1
+agent status
+drain
+equal "pause: read-only goes on" "$(field "$NAME" state)" "done"
+gate run restart web
+like "pause: for the operator too" "$ERR" "*denied: paused*"
+gate resume
+equal "resume: exit" "$RC" 0
+like "resume: says what it was" "$OUT" "demo goes on; it was paused:${NL}at *reason backup is running*"
+check "resume: file gone" test ! -e "$STATE/paused"
+gate run restart web
+equal "resume: it runs again" "$RC" 0
+equal "resume: audited" "$(log_has '"event":"resumed".*"detail":"backup is running"')" 1
+gate resume
+like "resume: not paused" "$OUT" "demo was not paused"
+gate pause $'two\nlines \e[31m'
+like "pause: the reason is one line" "$(tail -1 "$STATE/paused")" 'reason two\\x0alines \\x1b\[31m'
+gate pause "$(printf '%0201d' 0)"
+equal "pause: too long a reason" "$RC" 64
+gate resume
+
+# tell
+gate tell "the database moved"
+equal "tell: exit" "$RC" 0
+like "tell: where" "$OUT" "inbox/20*Z-*.txt"
+equal "tell: what the agent reads" "$(cat "$S/$OUT")" "the database moved"
+equal "tell: mode" "$(stat -c %a "$S/$OUT")" 644
+gate tell --list
+like "tell --list" "$OUT" "== 20*.txt${NL}the database moved"
+gate tell $'\e[31mred'
+like "tell: what nobody can see" "$ERR" "*characters that nobody can see*"
+gate tell "$(printf '%4097s' x)"
+like "tell: too long" "$ERR" "*longer than 4096 bytes*"
+gate tell ""
+like "tell: nothing" "$ERR" "*there is nothing to tell*"
+ln -s "$STATE/audit.log" "$S/inbox/link.txt"
+gate tell --list
+like "tell --list goes through no link" "$OUT" "*== link.txt: *"
+gate tell --clear
+equal "tell --clear" "$OUT" "2 removed"
+equal "tell --clear: empty" "$(find "$S/inbox" -mindepth 1 | wc -l)" 0
+check "tell --clear: the link's target stays" test -s "$STATE/audit.log"
+drain
+equal "tell: audited" "$(log_has '"event":"told".*"detail":"the database moved')" 1
+
+flow_end
