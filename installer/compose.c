@@ -316,8 +316,8 @@ static int compose_add(ComposeReader *c, const ComposeFile *f, const DocumentPai
 static int compose_service(ComposeReader *c, ComposeFile *f, const DocumentPair *pair) {
         Document *d = f->document;
         DocumentNode build;
-        ComposeService *s;
-        bool builds;
+        ComposeService *s = NULL;
+        bool builds = false;
         int r;
 
         if (document_kind(d, pair->value) != DOCUMENT_MAP)

@@ -67,7 +67,7 @@ static int detect_climb(char *dir, bool *ret_found) {
 static int detect_root(const char *project, char **ret, Str *why) {
         CLEANUP(str_freep) char *start = NULL;
         CLEANUP(str_freep) char *at = NULL;
-        bool found;
+        bool found = false;
         int r;
 
         start = realpath(project ? project : ".", NULL);

@@ -13,6 +13,7 @@ struct Document {
         bool loaded;
         char *name;
         unsigned purse;
+        int tag_line;
 };
 
 Document *document_free(Document *d) {
@@ -61,7 +62,16 @@ static int document_problem(const yaml_parser_t *p, const char *name, const char
 
 typedef struct DocumentCount {
         size_t events, anchors, depth, documents;
+        int tag_line; /* of the first node with a tag; 0: none */
 } DocumentCount;
+
+static bool document_tagged(const yaml_event_t *e) {
+        if (e->type == YAML_SCALAR_EVENT)
+                return e->data.scalar.tag;
+        if (e->type == YAML_SEQUENCE_START_EVENT)
+                return e->data.sequence_start.tag;
+        return e->type == YAML_MAPPING_START_EVENT && e->data.mapping_start.tag;
+}
 
 static const char *document_count(DocumentCount *c, const yaml_event_t *e) {
         const yaml_char_t *anchor = NULL;
@@ -91,7 +101,8 @@ static const char *document_count(DocumentCount *c, const yaml_event_t *e) {
 
 /* A first pass over the events: bounds are kept before any tree is built, since libyaml compares
  * each anchor with all others. */
-static int document_measure(const char *name, const char *bytes, size_t len, Str *why) {
+static int document_measure(const char *name, const char *bytes, size_t len, int *ret_tag_line,
+                            Str *why) {
         CLEANUP(document_parser_done) yaml_parser_t p = {0};
         DocumentCount count = {0};
         bool end = false;
@@ -108,28 +119,32 @@ static int document_measure(const char *name, const char *bytes, size_t len, Str
                         return document_problem(&p, name, bytes, len, why);
                 refused = document_count(&count, &event);
                 line = event.start_mark.line + 1;
+                if (count.tag_line == 0 && document_tagged(&event))
+                        count.tag_line = (int)line;
                 end = event.type == YAML_STREAM_END_EVENT;
                 yaml_event_delete(&event);
                 if (refused)
                         return document_refuse(why, name, line, refused);
         }
+        *ret_tag_line = count.tag_line;
         return 0;
 }
 
 int document_parse(const char *name, const char *bytes, size_t len, Document **ret, Str *why) {
         CLEANUP(document_freep) Document *d = NULL;
         CLEANUP(document_parser_done) yaml_parser_t p = {0};
-        int r;
+        int r, tag_line;
 
         if (len > DOCUMENT_MAX_BYTES)
                 return document_refuse(why, name, 1, "is larger than 4 MiB");
-        r = document_measure(name, bytes, len, why);
+        r = document_measure(name, bytes, len, &tag_line, why);
         if (r != 0)
                 return r;
         d = calloc(1, sizeof(*d));
         if (!d)
                 return err_new(ENOMEM);
         d->purse = DOCUMENT_PURSE;
+        d->tag_line = tag_line;
         r = str_dup(name, &d->name);
         if (r < 0)
                 return r;
@@ -193,6 +208,17 @@ int document_line(Document *d, DocumentNode n) {
         const yaml_node_t *node = document_node(d, n);
 
         return node ? (int)node->start_mark.line + 1 : 1;
+}
+
+bool document_plain(Document *d, DocumentNode n) {
+        const yaml_node_t *node = document_node(d, n);
+
+        return node && node->type == YAML_SCALAR_NODE &&
+               node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+}
+
+int document_tag_line(const Document *d) {
+        return d->tag_line;
 }
 
 size_t document_len(Document *d, DocumentNode n) {
@@ -273,16 +299,25 @@ void document_pairs_done(DocumentPairs *p) {
         *p = DOCUMENT_PAIRS_NULL;
 }
 
-static bool document_has(Document *d, const DocumentPairs *p, const char *key) {
-        for (size_t i = 0; i < p->len; i++)
-                if (!document_pay(d) || str_eq(document_text(d, p->items[i].key), key))
-                        return true;
-        return false;
+/* Where `key` is among the first len of p; len: nowhere. */
+static size_t document_where(Document *d, const DocumentPairs *p, size_t len, const char *key) {
+        size_t i = 0;
+
+        while (i < len && document_pay(d) && !str_eq(document_text(d, p->items[i].key), key))
+                i++;
+        return i;
 }
 
-static int document_push(DocumentPairs *p, DocumentPair pair) {
-        DocumentPair *items = reallocarray(p->items, p->len + 1, sizeof(*items));
+/* A key that is there already keeps its place and gets the new value, as in a Python dict. */
+static int document_put(Document *d, DocumentPairs *p, DocumentPair pair) {
+        size_t i = document_where(d, p, p->len, document_text(d, pair.key));
+        DocumentPair *items;
 
+        if (i < p->len) {
+                p->items[i] = pair;
+                return 0;
+        }
+        items = reallocarray(p->items, p->len + 1, sizeof(*items));
         if (!items)
                 return err_new(ENOMEM);
         p->items = items;
@@ -290,35 +325,72 @@ static int document_push(DocumentPairs *p, DocumentPair pair) {
         return 0;
 }
 
-static int document_collect(Document *d, DocumentNode map, int depth, DocumentPairs *p, Str *why) {
-        DocumentNode merged;
-        size_t base = p->len, len = document_pair_count(d, map);
+static int document_refuse_at(Document *d, DocumentNode n, const char *text, Str *why) {
+        return document_refuse(why, d->name, (size_t)document_line(d, n), text);
+}
+
+/* The map's own keys are texts, each there once; a quoted << is a merge to some readers only. */
+static int document_keys(Document *d, DocumentNode map, Str *why) {
+        CLEANUP(document_pairs_done) DocumentPairs own = DOCUMENT_PAIRS_NULL;
+        size_t len = document_pair_count(d, map);
         int r = 0;
+
+        for (size_t i = 0; i < len && r == 0 && d->purse > 0; i++) {
+                DocumentPair pair = document_pair(d, map, i);
+                const char *key = document_text(d, pair.key);
+
+                if (!key)
+                        return document_refuse_at(d, pair.key, "a key must be text", why);
+                if (str_eq(key, "<<") && !document_plain(d, pair.key))
+                        return document_refuse_at(d, pair.key, "<< must not be quoted", why);
+                r = document_put(d, &own, pair);
+                if (r == 0 && own.len != i + 1 && d->purse > 0)
+                        return document_refuse_at(d, pair.key, "the same key twice", why);
+        }
+        return r;
+}
+
+static int document_collect(Document *d, DocumentNode map, int depth, DocumentPairs *p, Str *why);
+
+/* The first of a list counts most, hence it comes last. */
+static int document_merged(Document *d, DocumentNode merged, int depth, DocumentPairs *p,
+                           Str *why) {
+        int r = 0;
+
+        if (!merged)
+                return 0;
+        if (document_kind(d, merged) == DOCUMENT_MAP)
+                return document_collect(d, merged, depth, p, why);
+        if (document_kind(d, merged) != DOCUMENT_LIST)
+                return document_refuse_at(d, merged, "<< must name a map, or a list of maps", why);
+        for (size_t i = document_len(d, merged); i > 0 && r == 0 && d->purse > 0; i--) {
+                DocumentNode item = document_item(d, merged, i - 1);
+
+                if (document_kind(d, item) != DOCUMENT_MAP)
+                        return document_refuse_at(d, item, "<< must name a map, or a list of maps",
+                                                  why);
+                r = document_collect(d, item, depth, p, why);
+        }
+        return r;
+}
+
+static int document_collect(Document *d, DocumentNode map, int depth, DocumentPairs *p, Str *why) {
+        size_t len = document_pair_count(d, map);
+        int r;
 
         if (depth > DOCUMENT_MERGE_DEPTH || !document_pay(d)) {
                 d->purse = 0;
                 return 0;
         }
+        r = document_keys(d, map, why);
+        if (r == 0)
+                r = document_merged(d, document_own(d, map, "<<"), depth + 1, p, why);
         for (size_t i = 0; i < len && r == 0 && d->purse > 0; i++) {
                 DocumentPair pair = document_pair(d, map, i);
-                const char *key = document_text(d, pair.key);
-                DocumentPairs own = {p->items ? p->items + base : NULL, p->len - base};
 
-                if (!key)
-                        return document_refuse(why, d->name, (size_t)document_line(d, pair.key),
-                                               "a key must be text");
-                if (document_has(d, &own, key) && d->purse > 0)
-                        return document_refuse(why, d->name, (size_t)document_line(d, pair.key),
-                                               "the same key twice");
-                if (!str_eq(key, "<<") && !document_has(d, p, key))
-                        r = document_push(p, pair);
+                if (!str_eq(document_text(d, pair.key), "<<"))
+                        r = document_put(d, p, pair);
         }
-        merged = document_own(d, map, "<<");
-        if (r == 0 && document_kind(d, merged) == DOCUMENT_MAP)
-                return document_collect(d, merged, depth + 1, p, why);
-        for (size_t i = 0; i < document_len(d, merged) && r == 0 && d->purse > 0; i++)
-                if (document_kind(d, document_item(d, merged, i)) == DOCUMENT_MAP)
-                        r = document_collect(d, document_item(d, merged, i), depth + 1, p, why);
         return r;
 }
 

@@ -48,14 +48,17 @@ document_kind(Document *d,
 const char *
 document_text(Document *d,
               DocumentNode n); /* NULL: no scalar, or one with a NUL in it; d's memory */
-int document_line(Document *d, DocumentNode n);   /* from 1 */
+bool document_plain(Document *d, DocumentNode n); /* a scalar without quotes */
+int document_tag_line(const Document *d);       /* of the first node with a tag; 0: there is none */
+int document_line(Document *d, DocumentNode n); /* from 1 */
 size_t document_len(Document *d, DocumentNode n); /* items of a list, else 0 */
 DocumentNode document_item(Document *d, DocumentNode n, size_t i);
 /* The value of a map's key; keys merged in by << count after the map's own. 0: not there, or no
  * map. */
 DocumentNode document_get(Document *d, DocumentNode map, const char *key);
-/* Every pair of a map, merged ones included, each key once. DOCUMENT_E_INVALID with "NAME:LINE:
- * what" in why: a key that is no text, or the same key twice. */
+/* Every pair of a map, each key once, merged ones first: the order of PyYAML, which is the order
+ * that services start in. DOCUMENT_E_INVALID with "NAME:LINE: what" in why: a key that is no text,
+ * the same key twice, a << that names no map. */
 MUST_CHECK int document_pairs(Document *d, DocumentNode map, DocumentPairs *ret, Str *why);
 void document_pairs_done(DocumentPairs *p);
 /* true: merges nest so deep or wide that the walk was cut short; what was read is not to be used.

@@ -8,6 +8,7 @@
 
 #include "fs/pin.h"
 #include "installer/resolve.h"
+#include "installer/sealed.h"
 #include "installer/survey.h"
 #include "verb/stacks.h"
 
@@ -121,20 +122,8 @@ static int equip_compose_files(const InstallOptions *o, Survey *s, Str *why) {
         return 0;
 }
 
-static int equip_run_files(Survey *s) {
-        int r = 0;
-
-        for (size_t i = 0; i < s->bridge.compose.len && r == 0; i++) {
-                CLEANUP(str_freep) char *path = NULL;
-
-                r = str_printf(&path, "%s/%s", s->checkout.root.path, s->bridge.compose.items[i]);
-                if (r == 0)
-                        r = strv_add_take(&s->bridge.run_files, &path);
-        }
-        return r;
-}
-
-/* The stack's own program may lie in the checkout: it is guarded then. Every other one must not. */
+/* The stack's own program may lie in the checkout: it is guarded then, as the first of all, and its
+ * sealed copy is what runs. Every other one must not. */
 static int equip_stack_bin(const char *given, Survey *s, char **ret, Str *why) {
         CLEANUP(str_freep) char *path = NULL;
         const char *root = s->checkout.root.path;
@@ -147,15 +136,19 @@ static int equip_stack_bin(const char *given, Survey *s, char **ret, Str *why) {
                 given = path;
         }
         if (strchr(given, '/') && resolve_below(given, root)) {
+                CLEANUP(str_freep) char *seen = NULL;
+
                 r = equip_warn(s,
-                               "%s lies in the checkout, where the agent can change it; it is "
-                               "guarded, but a copy outside is safer",
-                               given);
+                               "%s lies in the checkout: what runs is its sealed copy in %s, from "
+                               "which SPOOLGATE_CHECKOUT leads back; whatever it reads or starts "
+                               "in the checkout is not sealed, unless --guard names it",
+                               given, s->layout.state);
                 if (r == 0)
                         r = equip_add_path(s, "--stack-bin", given, &s->bridge.guarded, why);
-                return r != 0 ? r
-                              : resolve_program(given, getenv("PATH"), getenv("SHELL"), NULL, ret,
-                                                why);
+                if (r == 0)
+                        r = resolve_program(given, getenv("PATH"), getenv("SHELL"), NULL, &seen,
+                                            why);
+                return r != 0 ? r : sealed_stack(s->layout.state, ret);
         }
         return resolve_program(given, getenv("PATH"), getenv("SHELL"), root, ret, why);
 }
@@ -268,7 +261,8 @@ int survey_stack(const InstallOptions *o, Survey *s, Str *why) {
                         s->checkout.root.path, stack->name));
         r = compose_read(s->checkout.fd, s->checkout.root.path, &s->bridge.compose, &c, why);
         if (r == 0)
-                r = equip_run_files(s);
+                r = sealed_run_files(s->layout.state, stack->name, &s->bridge.compose,
+                                     &s->bridge.run_files);
         if (r == 0)
                 r = resolve_path(path ? path : "", s->checkout.root.path, &s->bridge.path);
         if (r == 0)

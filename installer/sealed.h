@@ -1,25 +1,24 @@
 /* installer/sealed.h - STATE/seal/run: what the verbs run, made of the bytes that were sealed
  *
- *   podman-compose   compose-0.yaml ... in the order of -f, rendered (render.h): every relative path
- *                    made absolute; .env beside it, the sealed one; file-HEX.. and extends-HEX..yaml:
- *                    sealed copies of the env_files, Dockerfiles, secrets, configs and extended files
- *                    that are guarded
- *   docker-compose   compose-0.yaml ... as sealed; the argv says --project-directory CHECKOUT
- *   any stack        stack, 0755: the stack's own program where it lies in the checkout
- *
- * plus `sources`, one path a line, relative to the checkout: the build contexts and bind sources
- * below the checkout, each of which was no symlink when it was sealed. What would not parse back
- * (a newline) was refused.
+ *   compose-0.yaml ...   podman-compose: in the order of -f, rendered (render.h), every path absolute
+ *                        docker-compose: as sealed; the argv says --project-directory CHECKOUT
+ *   .env                 the sealed one beside the first compose file; absent is absent
+ *   extends-HEX.yaml     compose files which those name, rendered too
+ *   file-HEX             env_files, Dockerfiles, secrets, configs that are guarded
+ *   sources              one a line, relative to the checkout: build contexts and bind sources
+ *                        below it, none of which was a symlink when it was sealed
+ *   stack                0755, of any stack: its own program where that lies in the checkout
  *
  * The paths are the same for every seal, so bridge.json names them once (sealed_run_files,
- * sealed_stack; survey.c does) and no later seal changes it. How `spoolgate seal` and the first seal
+ * sealed_stack; equip.c does) and no later seal changes it. How `spoolgate seal` and the first seal
  * of `spoolgate install` go, with `taken` as it will be sealed:
  *
  *   take_files(checkout_fd, &bridge->guarded, &bridge->env_files, &taken)
- *   sealed_prepare(checkout_fd, layout.state, bridge, &taken, &sealed, &why)   writes nothing: also
- *                                    for `seal --check` and --dry-run; show sealed.trusts as warnings
- *   sealed_write(state_fd, &sealed)  before seal_store: dying in between leaves the old seal, which
- *   seal_store(state_fd, ...)        refuses what has changed
+ *   sealed_prepare(checkout_fd, layout.state, bridge, &taken, &sealed, &why)
+ *           writes nothing: for --check and --dry-run too; sealed.trusts are warnings
+ *   sealed_write(state_fd, &sealed)
+ *           before seal_store: dying in between leaves the old seal, which refuses what changed
+ *   seal_store(state_fd, ...)
  */
 #pragma once
 #include <stddef.h>
@@ -54,8 +53,8 @@ MUST_CHECK int sealed_run_files(const char *state, const char *stack, const Strv
 MUST_CHECK int sealed_stack(const char *state, char **ret);
 
 /* Makes the files in memory out of taken's bytes; the checkout is only looked at for symlinks and
- * for which default Dockerfile stands there. SEALED_E_REFUSED: why is "FILE:LINE: what", one or more
- * lines; the remedy, where there is a command, alone on the last. */
+ * for which default Dockerfile stands there. SEALED_E_REFUSED: why is "FILE:LINE: what", one or
+ * more lines; the remedy, where there is a command, alone on the last. */
 MUST_CHECK int sealed_prepare(int checkout_fd, const char *state, const Bridge *b,
                               const TakenList *taken, Sealed *ret, Str *why);
 /* Into a fresh seal/run.HEX, each file and folder synced, then exchanged with seal/run and the old

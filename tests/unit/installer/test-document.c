@@ -149,7 +149,7 @@ START_TEST(pairs_merged_once_each) {
         Document *d = parse_text("x: &x {a: 1, b: 2}\nm: {<<: *x, b: 3, c: 4}\n");
         CLEANUP(document_pairs_done) DocumentPairs pairs = DOCUMENT_PAIRS_NULL;
         CLEANUP(str_done) Str why = STR_NULL;
-        const char *keys[] = {"b", "c", "a"}, *values[] = {"3", "4", "1"};
+        const char *keys[] = {"a", "b", "c"}, *values[] = {"1", "3", "4"};
 
         ck_assert_int_eq(document_pairs(d, document_get(d, document_root(d), "m"), &pairs, &why),
                          0);
@@ -180,6 +180,57 @@ START_TEST(pairs_refuses) {
 }
 END_TEST
 
+START_TEST(pairs_refuses_odd_merges) {
+        static const struct {
+                const char *text, *why;
+        } cases[] = {
+                {"m:\n  \"<<\": {a: 1}\n", "f.yaml:2: << must not be quoted"},
+                {"m:\n  <<: a\n", "f.yaml:2: << must name a map, or a list of maps"},
+                {"m:\n  <<: [{a: 1},\n    b]\n", "f.yaml:3: << must name a map, or a list of maps"},
+                {"m:\n  <<: {a: 1}\n  <<: {b: 1}\n", "f.yaml:3: the same key twice"},
+        };
+
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                CLEANUP(document_freep) Document *d = parse_text(cases[i].text);
+                CLEANUP(document_pairs_done) DocumentPairs pairs = DOCUMENT_PAIRS_NULL;
+                CLEANUP(str_done) Str why = STR_NULL;
+
+                ck_assert_int_eq(
+                        document_pairs(d, document_get(d, document_root(d), "m"), &pairs, &why),
+                        DOCUMENT_E_INVALID);
+                ck_assert_str_eq(why.data, cases[i].why);
+        }
+}
+END_TEST
+
+/* <<: [a, b]: a wins, b's keys stand first. */
+START_TEST(pairs_order_of_merges) {
+        CLEANUP(document_freep)
+        Document *d =
+                parse_text("a: &a {k: 1, l: 2}\nb: &b {m: 3, k: 4}\nm: {n: 5, <<: [*a, *b]}\n");
+        CLEANUP(document_pairs_done) DocumentPairs pairs = DOCUMENT_PAIRS_NULL;
+        CLEANUP(str_done) Str why = STR_NULL;
+        const char *keys[] = {"m", "k", "l", "n"}, *values[] = {"3", "1", "2", "5"};
+
+        ck_assert_int_eq(document_pairs(d, document_get(d, document_root(d), "m"), &pairs, &why),
+                         0);
+        ck_assert_uint_eq(pairs.len, 4);
+        for (size_t i = 0; i < 4; i++) {
+                ck_assert_str_eq(document_text(d, pairs.items[i].key), keys[i]);
+                ck_assert_str_eq(document_text(d, pairs.items[i].value), values[i]);
+        }
+}
+END_TEST
+
+START_TEST(tag_line_of_the_first) {
+        CLEANUP(document_freep) Document *none = parse_text("a: 1\nb: [x]\n");
+        CLEANUP(document_freep) Document *one = parse_text("a: 1\nb: !reset []\nc: !!str 1\n");
+
+        ck_assert_int_eq(document_tag_line(none), 0);
+        ck_assert_int_eq(document_tag_line(one), 2);
+}
+END_TEST
+
 static void add_tests(TCase *tc) {
         tcase_add_test(tc, get_own_and_merged);
         tcase_add_test(tc, kinds);
@@ -190,6 +241,9 @@ static void add_tests(TCase *tc) {
         tcase_add_test(tc, merge_of_itself_ends);
         tcase_add_test(tc, pairs_merged_once_each);
         tcase_add_test(tc, pairs_refuses);
+        tcase_add_test(tc, pairs_refuses_odd_merges);
+        tcase_add_test(tc, pairs_order_of_merges);
+        tcase_add_test(tc, tag_line_of_the_first);
 }
 
 int main(void) {
