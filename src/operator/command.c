@@ -11,6 +11,7 @@ static const Command commands[] = {
         {"approve", "run a request that policy refused", approve_command},
         {"audit", "what was asked, decided and run; verify proves the log", audit_command},
         {"cancel", "end a waiting or running request", cancel_command},
+        {"explain", "which gate would decide now, and why", explain_command},
         {"install", "pin this checkout to a bridge", install_command},
         {"pause", "refuse what changes something, until resume", pause_command},
         {"resume", "end a pause", resume_command},
@@ -19,6 +20,8 @@ static const Command commands[] = {
         {"list", "every project on this host", list_command},
         {"policy", "what is in force; --check, --edit", policy_command},
         {"show", "one request's whole life", show_command},
+        {"uninstall", "remove what install made", uninstall_command},
+        {"verbs", "everything this bridge can ever run, argv by argv", verbs_command},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

@@ -4,6 +4,7 @@
 int approve_command(int argc, char **argv);
 int audit_command(int argc, char **argv);
 int cancel_command(int argc, char **argv);
+int explain_command(int argc, char **argv);
 int install_command(int argc, char **argv);
 int pause_command(int argc, char **argv);
 int resume_command(int argc, char **argv);
@@ -12,3 +13,5 @@ int tell_command(int argc, char **argv);
 int list_command(int argc, char **argv);
 int policy_command(int argc, char **argv);
 int show_command(int argc, char **argv);
+int uninstall_command(int argc, char **argv);
+int verbs_command(int argc, char **argv);
