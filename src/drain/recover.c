@@ -5,10 +5,12 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "drain/answer.h"
 #include "drain/finish.h"
 #include "drain/tell.h"
 #include "run/result.h"
+#include "run/scope.h"
 #include "spool/claim.h"
 #include "spool/quarantine.h"
 #include "spool/retire.h"
@@ -85,6 +87,8 @@ static int recover_begun(Drain *d, const char *key) {
         drain_link(d, &j);
         if (r < 0)
                 return r;
+        if (!running && linked->unit && scope_drop_empty(linked->unit) != 0)
+                log_print(LOG_LEVEL_WARNING, "the scope %s could not be looked at", linked->unit);
         return running ? recover_announce(d, linked) : finish_job(d, linked);
 }
 
