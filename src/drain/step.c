@@ -113,18 +113,20 @@ static int step_plan_only(Drain *d, Job *j) {
 }
 
 /* The drain's own verbs: ping, and cancel, which means the request of its own nonce. */
-static int step_self(Drain *d, Job *j, VerbCall call) {
+static int step_self(Drain *d, Job *j, const Verdict *v) {
         CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
         bool found;
         int r;
 
         if (!str_eq(j->verb, "cancel"))
                 return answer_now(d, j, "answered", "pong\n");
+        if (v->plan_only)
+                return answer_now(d, j, "planned", "");
         r = cancel_nonce(d, j->name.nonce, &found);
         if (r < 0 || found)
                 return r < 0 ? r : answer_now(d, j, "cancelled", "");
         r = outcome_refuse(d->config, REASON_ARG_NOT_LISTED, "no request of yours with this nonce is waiting or running", &o);
-        return r < 0 ? r : answer_refuse(d, j, &o, "arg", call);
+        return r < 0 ? r : answer_refuse(d, j, &o, "arg", v->call);
 }
 
 static int step_refused(Drain *d, Job *j, const Verdict *v) {
@@ -150,7 +152,7 @@ static int step_judged(Drain *d, Job **j, Verdict *v) {
         if (v->reason != REASON_NONE)
                 return step_refused(d, *j, v);
         if (v->call.verb->launch == VERB_SELF)
-                return step_self(d, *j, v->call);
+                return step_self(d, *j, v);
         if (v->plan_only)
                 return step_plan_only(d, *j);
         r = start_run(d, j);
