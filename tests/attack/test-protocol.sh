@@ -51,7 +51,7 @@ drain
 got=
 for name in "${names[@]}"; do got="$got $(field "$name" state)"; done
 equal "row 48: a key is no path" "$got" " denied denied denied done done done done denied denied denied denied denied denied denied done done"
-equal "row 48: its files are hashes" "$(find "$STATE/ledger/begun" "$STATE/ledger/ended" -type f | grep -cvE '/(begun|ended)/[0-9a-f]{64}$')" 0
+equal "row 48: its files are hashes" "$(find "$STATE/ledger/begun" "$STATE/ledger/ended" -type f ! -name '.*' | grep -cvE '/(begun|ended)/[0-9a-f]{64}$')" 0
 
 # ---- rows 49 to 51: clocks ---------------------------------------------------------------------------------------------------------
 

@@ -113,7 +113,7 @@ import json, sys
 c = json.load(open(sys.argv[1] + "/capabilities.json"))
 verbs = {v["verb"]: v for v in c["verbs"]}
 assert c["v"] == 1 and c["slug"] == "demo" and c["stack"] == "script"
-assert list(verbs) == "ping status health logs up down restart rebuild init join-network".split()
+assert list(verbs) == "ping cancel status health logs up down restart rebuild init join-network".split(), list(verbs)
 assert verbs["restart"]["class"] == "mutating" and "web" in verbs["restart"]["arg"] and verbs["restart"]["mode"] == "auto"
 assert verbs["rebuild"]["arg"] == ["web"] and verbs["status"]["arg"] is None
 assert verbs["join-network"] == {"verb": "join-network", "class": "mutating", "mode": "deny", "arg": None, "timeout_sec": 60, "available": False}

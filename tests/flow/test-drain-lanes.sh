@@ -109,6 +109,40 @@ expect "the very file sent again while it ran" "$four" state=done replayed=true
 equal "each key ran once" "$(tr '\n' ';' <"$EFFECTS")" "logs gate;restart gate;"
 empty "nothing is left in the line"
 
+# ---- cancel: the nonce says which -----------------------------------------------------------------------------------------------
+
+cancel() { # NAME [MEMBERS]: sets NAME to the cancelling request's
+        local nonce=${1##*-}
+        NAME=$(stamp)-cancel-$nonce
+        put "$NAME" "{\"verb\":\"cancel\",\"requested_at\":\"$(iso)\"${2:+,$2}}"
+}
+flow_policy MODE_cancel=auto
+: >"$EFFECTS"
+request restart gate
+gate=$NAME
+drain_start
+entered
+request restart web
+web=$NAME
+check "one waits" await answered "$web" queued
+cancel "$web" '"permission_scope":"plan"'
+check "a plan of a cancel" await answered "$NAME" "done"
+expect "cancels nothing" "$web" state=queued
+rm "$S/responses/$NAME.response.json"
+sleep 1 # a name of its own: the stamp has seconds
+cancel "$web"
+check "a cancel is answered at once" await answered "$NAME" "done"
+expect "what waited is out of the line" "$web" state=failed reason=cancelled exit=null
+cancel "$gate"
+check "what runs can be cancelled too" await answered "$gate" failed
+expect "and says so" "$gate" state=failed reason=cancelled
+cancel "000-0123456789abcdef.json"
+check "a nonce that nobody has" await answered "$NAME" denied
+drain_wait
+equal "what was cancelled in the line never began" "$(effects 'restart web')" 0
+empty "nothing is left in the line"
+flow_policy
+
 # ---- many drains ------------------------------------------------------------------------------------------------------------------
 
 : >"$EFFECTS"
