@@ -22,6 +22,7 @@ static const Command commands[] = {
         {"show", "one request's whole life", show_command},
         {"uninstall", "remove what install made", uninstall_command},
         {"verbs", "everything this bridge can ever run, argv by argv", verbs_command},
+        {"status", "how a project stands, at one look", status_command},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

@@ -15,3 +15,4 @@ int policy_command(int argc, char **argv);
 int show_command(int argc, char **argv);
 int uninstall_command(int argc, char **argv);
 int verbs_command(int argc, char **argv);
+int status_command(int argc, char **argv);
