@@ -7,6 +7,7 @@
 #include "installer/plan.h"
 #include "installer/programs.h"
 #include "installer/resolve.h"
+#include "installer/sealing.h"
 #include "installer/survey.h"
 #include "installer/systemctl.h"
 #include "installer/units.h"
@@ -346,6 +347,8 @@ static int install_carry_out(const InstallOptions *o, Survey *s, Str *report, St
                 r = plan_apply(&p, why);
         if (r == 0)
                 r = plan_report(&p, s->checkout.root.path, o->dry_run, report);
+        if (r == 0 && !o->dry_run)
+                r = sealing_first(&s->layout, &s->bridge, s->checkout.fd, report, &s->warnings);
         if (r == 0 && !o->dry_run && !o->no_units)
                 r = install_start(s, install_units_changed(&p, units));
         if (r == 0)

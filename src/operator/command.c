@@ -16,6 +16,7 @@ static const Command commands[] = {
         {"pause", "refuse what changes something, until resume", pause_command},
         {"resume", "end a pause", resume_command},
         {"run", "run a verb by hand, through the gates", run_command},
+        {"seal", "approve the guarded files as they are now", seal_command},
         {"tell", "leave the agent a message", tell_command},
         {"list", "every project on this host", list_command},
         {"policy", "what is in force; --check, --edit", policy_command},

@@ -9,6 +9,7 @@ int install_command(int argc, char **argv);
 int pause_command(int argc, char **argv);
 int resume_command(int argc, char **argv);
 int run_command(int argc, char **argv);
+int seal_command(int argc, char **argv);
 int tell_command(int argc, char **argv);
 int list_command(int argc, char **argv);
 int policy_command(int argc, char **argv);

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,8 +12,9 @@
 #include "base/hash.h"
 #include "fs/lock.h"
 #include "fs/publish.h"
+#include "installer/notice.h"
 #include "operator/command.h"
-#include "operator/project.h"
+#include "operator/host.h"
 #include "operator/wake.h"
 
 enum {
@@ -26,19 +26,11 @@ enum {
 };
 
 int errand_open(const char *slug, Config *ret, Str *why) {
-        CLEANUP(layout_done) Layout l = LAYOUT_NULL;
-        CLEANUP(bridge_freep) Bridge *b = NULL;
-        CLEANUP(str_freep) char *message = NULL;
         int r = hash_init();
 
         if (r == 0)
-                r = project_open(slug, &l, &b, why);
-        if (r != 0)
-                return r < 0 ? r : r == PROJECT_E_NONE ? ERRAND_E_NONE : ERRAND_E_BROKEN;
-        r = config_load(l.slug, ret, &message);
-        if (r == CONFIG_E_INVALID)
-                return str_adds(why, message) < 0 ? -ENOMEM : ERRAND_E_BROKEN;
-        return r;
+                r = host_load(slug, ret, why);
+        return r == HOST_E_NONE ? ERRAND_E_NONE : r > 0 ? ERRAND_E_BROKEN : r;
 }
 
 int errand_exit(const char *command, int r, const Str *why) {
@@ -48,66 +40,18 @@ int errand_exit(const char *command, int r, const Str *why) {
         return r == ERRAND_E_BROKEN ? COMMAND_BROKEN : COMMAND_FINDING;
 }
 
-int errand_by(char **ret) {
-        const struct passwd *pw = getpwuid(geteuid());
+int errand_wake(const Config *c) {
+        CLEANUP(str_done) Str why = STR_NULL;
+        Wake w = WAKE_NULL;
+        int r = wake_drain(c, &w, &why);
 
-        return pw && pw->pw_name[0] && strlen(pw->pw_name) <= ORDER_BY_MAX
-                       ? str_dup(pw->pw_name, ret)
-                       : str_printf(ret, "uid %u", geteuid());
-}
-
-static int errand_dir(const Config *c, int *ret_fd) {
-        PinRule rule = config_rule(c);
-        int r = pin_make_dir_at(c->state_fd, "orders", 0700, &rule, ret_fd);
-
-        return r > 0 ? err_new(EACCES) : r;
-}
-
-int errand_send(const Config *c, Order *o, Name *ret_file) {
-        CLEANUP(fd_closep) int dir = -EBADF;
-        CLEANUP(str_freep) char *line = NULL;
-        Name file;
-        int r = 0;
-
-        o->at_ms = clock_wall_ms();
-        if (!o->by)
-                r = errand_by(&o->by);
-        if (r == 0)
-                r = order_format(o, &line);
-        if (r == 0)
-                r = errand_dir(c, &dir);
-        if (r < 0)
-                return r;
-        order_file(o, o->at_ms, &file);
-        r = publish_file(dir, file.text, line, strlen(line), 0600, PUBLISH_SYNC);
-        if (r != 0)
-                return r > 0 ? err_new(EACCES) : r;
-        *ret_file = file;
-        return 0;
+        return r < 0 ? r : 0; /* without a drain now, the next one writes it down */
 }
 
 int errand_note(const Config *c, const char *event, const Name *name, const char *detail) {
-        CLEANUP(order_done) Order o = {.kind = ORDER_NOTE, .event = event};
-        CLEANUP(str_done) Str why = STR_NULL;
-        CLEANUP(str_done) Str line = STR_NULL;
-        Wake w = WAKE_NULL;
-        Name file;
-        int r = 0;
+        int r = notice_note(c->state_fd, event, name, detail);
 
-        if (name)
-                o.name = *name;
-        else
-                name_make("note", clock_wall_ms(), &o.name);
-        if (detail && *detail) {
-                r = str_add_escaped(&line, detail, strnlen(detail, ORDER_DETAIL_MAX / 4), false);
-                if (r == 0)
-                        r = str_take(&line, &o.detail);
-        }
-        if (r == 0)
-                r = errand_send(c, &o, &file);
-        if (r == 0)
-                r = wake_drain(c, &w, &why);
-        return r < 0 ? r : 0; /* without a drain now, the next one writes it down */
+        return r < 0 ? r : errand_wake(c);
 }
 
 /* Waiting */
@@ -203,7 +147,7 @@ int errand_wait(const Config *c, const Name *file, uint32_t wait_sec, ResponseDo
         ErrandVigil v = {.config = c, .wake = WAKE_NULL};
         CLEANUP(fd_closep) int dir = -EBADF;
         int64_t end = clock_mono_ms() + (int64_t)wait_sec * 1000;
-        int pause = ERRAND_POLL_MS, r = errand_dir(c, &dir);
+        int pause = ERRAND_POLL_MS, r = notice_dir(c->state_fd, &dir);
 
         errand_catch();
         while (r == 0) {
@@ -266,7 +210,7 @@ int errand_run(const char *command, const Config *c, Order *o, uint32_t wait_sec
         CLEANUP(response_freep) ResponseDoc *doc = NULL;
         CLEANUP(str_done) Str why = STR_NULL;
         Name file;
-        int r = errand_send(c, o, &file);
+        int r = notice_send(c->state_fd, o, &file);
 
         if (r == 0)
                 r = errand_wait(c, &file, wait_sec, &doc, &why);

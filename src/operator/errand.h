@@ -24,15 +24,12 @@ enum {
 MUST_CHECK int errand_open(const char *slug, Config *ret, Str *why);
 /* The exit status for what went wrong, said on stderr. */
 int errand_exit(const char *command, int r, const Str *why);
-/* Who gives orders: the login name of this uid, else its number. */
-MUST_CHECK int errand_by(char **ret);
-
-/* Fills in by and at, and writes the order. */
-MUST_CHECK int errand_send(const Config *c, Order *o, Name *ret_file);
 /* Waits for the answer, waking the drain; wait_sec 0: as long as it takes. ERRAND_E_LATE, _DRAIN:
  * the order is left in the line. */
 MUST_CHECK int errand_wait(const Config *c, const Name *file, uint32_t wait_sec, ResponseDoc **ret,
                            Str *why);
+/* Wakes a drain for what was written, and doesn't wait. */
+MUST_CHECK int errand_wake(const Config *c);
 /* A line for the audit log, written by the next drain; event as of wire/order, name NULL: none.
  * The drain is woken and not waited for. */
 MUST_CHECK int errand_note(const Config *c, const char *event, const Name *name,

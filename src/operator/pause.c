@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "fs/publish.h"
+#include "installer/notice.h"
 #include "operator/command.h"
 #include "operator/commands.h"
 #include "operator/errand.h"
@@ -23,7 +24,7 @@ static int pause_write(const Config *c, const char *reason) {
         CLEANUP(str_freep) char *by = NULL;
         CLEANUP(str_done) Str text = STR_NULL;
         char now[CLOCK_TEXT_SIZE];
-        int r = errand_by(&by);
+        int r = notice_by(&by);
 
         clock_format(clock_wall_ms(), now);
         if (r == 0)
