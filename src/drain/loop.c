@@ -253,9 +253,8 @@ static int loop_run(Drain *d) {
 static void loop_done(Drain *d) {
         sigset_t set;
 
-        while (d->jobs) {
-                CLEANUP(job_freep) Job *j = drain_unlink(d, d->jobs);
-        }
+        while (d->jobs)
+                (void)job_free(drain_unlink(d, d->jobs)); /* NULL, always */
         (void)sd_event_unref(d->event);
         ledger_close(&d->ledger);
         d->audit = audit_free(d->audit);

@@ -63,7 +63,7 @@ static int record_string(const char *value, size_t len, json_t **ret) {
 }
 
 int record_put_bytes(Record *r, const char *key, const char *value, size_t len) {
-        json_t *j;
+        json_t *j = NULL;
         int e = record_string(value, len, &j);
 
         return e < 0 ? e : record_put(r, key, j);
