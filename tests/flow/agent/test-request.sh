@@ -11,7 +11,7 @@ trap 'rm -rf "$top"' EXIT
 trap 'exit 1' INT TERM HUP
 passed=0
 failed=0
-unset SPOOLGATE_SPOOL
+unset SPOOLGATE_SPOOL SPOOLGATE_KEY_FILE
 
 # ---- checks -----------------------------------------------------------------------------------------------
 
@@ -411,6 +411,8 @@ test_lists() {
         run --pending
         expect 'pending is 2' 2 'spoolgate: queued: pending: *'
         check 'pending lists each once' same "${n}1.json\n${n}2.json\n" "$top/out"
+        check 'pending lists them for a hook too' [ "$(grep -cx "${n}[12].json" "$top/err")" -eq 2 ]
+        check 'pending ends in a command' [ "$(tail -n 1 "$top/err")" = "$client --poll ${n}1.json" ]
         fresh; run --inbox
         expect 'empty inbox' 0 ''
         printf 'second\033[2J' >"$spool/inbox/20250102T000000Z-b.txt"; printf 'first %%s\n' >"$spool/inbox/20250101T000000Z-a.txt"
@@ -419,10 +421,79 @@ test_lists() {
         check 'inbox, oldest first, escaped' same '== 20250101T000000Z-a.txt ==\nfirst %s\n== 20250102T000000Z-b.txt ==\nsecond\\x1b[2J\n' "$top/out"
 }
 
+# signed KEY FILE: the mac of the request in FILE, made here from its own bytes
+signed() {
+        python3 - "$1" "$2" <<'END'
+import hashlib, hmac, json, os, sys
+body = json.load(open(sys.argv[2]))
+fields = ["verb", "arg", "requested_at", "idempotency_key", "max_age_sec", "timeout_sec", "permission_scope"]
+text = "".join("%s\n" % f for f in ["spoolgate-mac-1", os.path.basename(sys.argv[2])] + [body.get(k, "") for k in fields])
+sys.exit(body.get("mac") != hmac.new(sys.argv[1].encode(), text.encode(), hashlib.sha256).hexdigest())
+END
+}
+
+test_cancel() {
+        fresh; id=20250101T000000Z-restart-0123456789abcdef
+        plan_answer 'done' null '"cancelled"' '""'; with_host --cancel "$id"
+        expect '--cancel: done' 0 'spoolgate: done: -: cancelled'
+        set -- "$work"/seen.*
+        check '--cancel: the nonce of the one that is meant' sh -c "printf '%s\n' '${1##*/seen.}' | grep -qE '^[0-9]{8}T[0-9]{6}Z-cancel-0123456789abcdef\.json$'"
+        check '--cancel: no arg' sh -c "grep -qE '^\{\"verb\":\"cancel\",\"requested_at\":\"[^\"]*\"\}$' '$1'"
+        fresh; plan_answer denied '"arg-not-listed"' '"no request of yours"' null; with_host --cancel="$id.json"
+        expect '--cancel: not found' 70 'spoolgate: denied: arg-not-listed: *'
+        fresh; bad bad-id --cancel 20250101T000000Z-restart-0123
+        bad conflict --cancel "$id" restart
+        bad conflict --cancel "$id" --poll "$id"
+        bad conflict --cancel "$id" --key k
+}
+
+test_explain() {
+        fresh; plan_answer 'done' null '"planned"' '"podman restart web\n"'; with_host --explain restart web
+        expect '--explain: what would be run' 0 'spoolgate: done: -: this would be run; *'
+        check '--explain prints the argv' same 'podman restart web\n' "$top/out"
+        set -- "$work"/seen.*
+        check '--explain runs nothing' grep -q '"permission_scope":"plan"' "$1"
+        fresh; plan_answer denied '"policy"' '"no"' null; with_host restart web --explain
+        expect '--explain: why not' 70 'spoolgate: denied: policy: no'
+        fresh; bad no-verb --explain
+        bad bad-verb --explain Ping
+        bad bad-arg --explain restart Web
+        bad conflict --explain --scope full restart
+        bad conflict --explain cancel
+}
+
+test_signing() {
+        key=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+        fresh; printf '%s\n' "$key" >"$work/key"; SPOOLGATE_KEY_FILE=$work/key; export SPOOLGATE_KEY_FILE
+        run --async restart web --key k:1 --max-age 60 --timeout 20 --scope edit; only_request
+        expect 'signing is silent' 0 ''
+        check 'the whole request is signed' signed "$key" "$request"
+        fresh; printf '%s' "$key" >"$work/key"; run --async ping; only_request
+        check 'the least request is signed' signed "$key" "$request"
+        if [ "$shell" != 'busybox sh' ]; then
+                fresh; printf '%s\n' "$key" >"$work/key"; mkdir "$work/bin"
+                for tool in awk cat date ls mv od readlink rm sed tr; do ln -s "$(command -v "$tool")" "$work/bin/$tool"; done
+                printf '#!/bin/sh\nexec %s "$@"\n' "$python" >"$work/bin/python3"; chmod 755 "$work/bin/python3"
+                path=$work/bin run --async ping; only_request
+                check 'python3 signs as well' signed "$key" "$request"
+                rm "$work/bin/python3"; path=$work/bin run --async ping
+                expect 'nobody signs' 64 'spoolgate: usage: cannot-sign: *'
+        fi
+        for content in '' abc "${key}0" "${key%?}G"; do
+                fresh; printf '%s\n' "$content" >"$work/key"; run --async ping
+                expect "no key '$content'" 64 'spoolgate: usage: bad-key-file: *'
+                check 'an unsigned one is not sent' [ -z "$(ls -A "$spool/requests")" ]
+        done
+        fresh; run ping
+        expect 'no key file' 64 'spoolgate: usage: bad-key-file: *'
+        unset SPOOLGATE_KEY_FILE
+}
+
 # ---- each shell ---------------------------------------------------------------------------------------------
 
 real_mv=$(command -v mv)
 real_sleep=$(command -v sleep)
+python=$(python3 -c 'import sys; print(sys.executable)')
 shells=0
 [ $# -eq 0 ] || shift
 [ $# -gt 0 ] || set -- 'busybox sh' dash bash
@@ -440,9 +511,10 @@ for shell; do
                 for applet in sh awk cat date grep ls mv od readlink rm sed sleep sort tail tr; do
                         ln -s "$(command -v busybox)" "$path/$applet"
                 done
+                ln -s "$(command -v openssl)" "$path/openssl"
                 interpreter=$path/sh
         fi
-        for group in states decoding size json request_file publishing waiting signal poll follow usage spool lists; do
+        for group in states decoding size json request_file publishing waiting signal poll follow usage spool lists cancel explain signing; do
                 "test_$group"
         done
 done
