@@ -35,9 +35,9 @@ static void builds_around(const Walk *w, bool *under, bool *extends) {
         }
 }
 
-static int builds_context(Walk *w, Build *b, const char *text) {
+static int builds_context(Walk *w, Build *b, DocumentNode at, const char *text) {
         CLEANUP(str_freep) char *where = NULL;
-        int r = walk_where(w, b->at, &where);
+        int r = walk_where(w, at ? at : b->at, &where);
 
         return r < 0 ? r
                      : place_path(w->place, PLACE_CONTEXT, NULL, text, where, &b->context,
@@ -45,7 +45,7 @@ static int builds_context(Walk *w, Build *b, const char *text) {
 }
 
 /* text NULL: the one that podman-compose finds. Outside the checkout it is left to the tool. */
-static int builds_dockerfile(Walk *w, Build *b, const char *text) {
+static int builds_dockerfile(Walk *w, Build *b, DocumentNode at, const char *text) {
         CLEANUP(str_freep) char *where = NULL;
         int r;
 
@@ -53,7 +53,7 @@ static int builds_dockerfile(Walk *w, Build *b, const char *text) {
                 return str_dup(text, &b->dockerfile);
         r = text ? 0 : place_dockerfile(w->place, b->beneath, &text);
         if (r == 0)
-                r = walk_where(w, b->at, &where);
+                r = walk_where(w, at ? at : b->at, &where);
         return r < 0 ? r
                      : place_path(w->place, PLACE_DOCKERFILE, b->beneath, text, where,
                                   &b->dockerfile, NULL, w->why);
@@ -75,9 +75,9 @@ static int builds_text(Walk *w, DocumentNode n) {
 
         if (!text)
                 return walk_refuse(w, n, "build must be text or a map");
-        r = builds_context(w, &b, text);
+        r = builds_context(w, &b, n, text);
         if (r == 0)
-                r = builds_dockerfile(w, &b, NULL);
+                r = builds_dockerfile(w, &b, n, NULL);
         if (r == 0)
                 r = walk_emitted(w, n, emit_map(w->emit));
         if (r == 0)
@@ -94,7 +94,7 @@ static int builds_resolve(Walk *w, Build *b) {
                      dockerfile = document_get(d, b->at, "dockerfile");
         bool has_context = document_kind(d, context) != DOCUMENT_NONE;
         bool has_file = document_kind(d, dockerfile) != DOCUMENT_NONE;
-        bool is_inline = builds_has(d, b->at, "dockerfile_inline"), under, extends;
+        bool under, extends;
         int r;
 
         builds_around(w, &under, &extends);
@@ -103,20 +103,20 @@ static int builds_resolve(Walk *w, Build *b) {
             (has_file &&
              (document_kind(d, dockerfile) != DOCUMENT_SCALAR || !document_text(d, dockerfile))))
                 return walk_refuse(w, b->at, "context and dockerfile must be text");
-        if (extends && (!has_context || !(has_file || is_inline)))
+        if (extends && (!has_context || !has_file))
                 return walk_refuse(w, b->at,
                                    "build of a service with extends: name both context "
                                    "and dockerfile");
-        if (under && !has_context && !has_file && !is_inline)
+        if (under && !has_context && !has_file)
                 return 0;
-        if (under && has_context != (has_file || is_inline))
+        if (under && has_context != has_file)
                 return walk_refuse(w, b->at,
                                    "an earlier file has a build for this service: name "
                                    "both context and dockerfile, or neither");
-        r = builds_context(w, b, has_context ? document_text(d, context) : ".");
-        if (r != 0 || (is_inline && !has_file))
-                return r;
-        return builds_dockerfile(w, b, has_file ? document_text(d, dockerfile) : NULL);
+        r = builds_context(w, b, context, has_context ? document_text(d, context) : ".");
+        return r != 0 ? r
+                      : builds_dockerfile(w, b, dockerfile,
+                                          has_file ? document_text(d, dockerfile) : NULL);
 }
 
 static int builds_pair(Walk *w, const Build *b, const DocumentPair *pair, int depth) {
@@ -124,10 +124,12 @@ static int builds_pair(Walk *w, const Build *b, const DocumentPair *pair, int de
         bool path = str_eq(key, "context") || str_eq(key, "dockerfile");
         int r;
 
-        if (path) /* written at the end, or null */
+        if (path) /* written at the end */
                 return 0;
         if (str_eq(key, "additional_contexts"))
                 return walk_refuse(w, pair->key, "additional_contexts can't be sealed");
+        if (str_eq(key, "dockerfile_inline")) /* 1.0.3 takes what stands in the context instead */
+                return walk_refuse(w, pair->key, "podman-compose does not read dockerfile_inline");
         r = walk_key(w, b->at, key, document_plain(w->d, pair->key));
         return r != 0 ? r : walk_any(w, pair->value, depth + 1);
 }

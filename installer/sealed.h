@@ -1,6 +1,6 @@
 /* installer/sealed.h - STATE/seal/run: what the verbs run, made of the bytes that were sealed
  *
- *   compose-0.yaml ...   podman-compose: in the order of -f, rendered (render.h), every path absolute
+ *   compose-0.yaml ...   podman-compose: in the order of -f, rendered with every path absolute;
  *                        docker-compose: as sealed; the argv says --project-directory CHECKOUT
  *   .env                 the sealed one beside the first compose file; absent is absent
  *   extends-HEX.yaml     compose files which those name, rendered too
