@@ -24,6 +24,7 @@ static const Command commands[] = {
         {"uninstall", "remove what install made", uninstall_command},
         {"verbs", "everything this bridge can ever run, argv by argv", verbs_command},
         {"status", "how a project stands, at one look", status_command},
+        {"doctor", "what is wrong, and the line that mends it", doctor_command},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

@@ -17,3 +17,4 @@ int show_command(int argc, char **argv);
 int uninstall_command(int argc, char **argv);
 int verbs_command(int argc, char **argv);
 int status_command(int argc, char **argv);
+int doctor_command(int argc, char **argv);

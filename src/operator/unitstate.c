@@ -15,6 +15,8 @@ void unitstates_done(UnitStates *s) {
                 str_freep(&s->units[i].active);
                 str_freep(&s->units[i].enabled);
                 str_freep(&s->units[i].result);
+                str_freep(&s->units[i].reload);
+                str_freep(&s->units[i].limit);
         }
 }
 
@@ -22,10 +24,9 @@ static int unitstate_take(UnitState *u, const char *line, size_t len) {
         const struct {
                 const char *key;
                 char **value;
-        } keys[] = {{"LoadState=", &u->load},
-                    {"ActiveState=", &u->active},
-                    {"UnitFileState=", &u->enabled},
-                    {"Result=", &u->result}};
+        } keys[] = {{"LoadState=", &u->load},          {"ActiveState=", &u->active},
+                    {"UnitFileState=", &u->enabled},   {"Result=", &u->result},
+                    {"NeedDaemonReload=", &u->reload}, {"StartLimitIntervalUSec=", &u->limit}};
 
         for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
                 size_t n = strlen(keys[i].key);
@@ -68,7 +69,9 @@ static int unitstates_said(int added) {
 static int unitstates_ask(UnitStates *s, Str *output, Str *why) {
         const char *argv[5 + UNITS_COUNT + 1] = {
                 systemctl_path(), "--user", "show",
-                "--property=LoadState,ActiveState,UnitFileState,Result", "--"};
+                "--property=LoadState,ActiveState,UnitFileState,Result,"
+                "NeedDaemonReload,StartLimitIntervalUSec",
+                "--"};
         int status, r;
 
         for (size_t i = 0; i < UNITS_COUNT; i++)

@@ -8,8 +8,9 @@
 
 typedef struct UnitState {
         char *name;
-        char *load, *active, *enabled,
-                *result; /* "loaded" "active" "enabled" "success"; "" unknown */
+        /* "loaded" "active" "enabled" "success"; "yes" where a daemon-reload is due; "0" or "10s",
+         * the start limit's interval; "" unknown */
+        char *load, *active, *enabled, *result, *reload, *limit;
 } UnitState;
 
 typedef struct UnitStates {

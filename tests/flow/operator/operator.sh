@@ -49,7 +49,7 @@ project() {
 # What `spoolgate seal` leaves where nothing is guarded and there is no env file.
 seal() {
         mkdir -p "$STATE/seal"
-        (umask 077 && printf '%s\n' "spoolgate-seal 1" "time ${1:-$(iso | tr -d Z).000Z}" "by tester" "commit -" "end 0" >"$STATE/seal/seal")
+        (umask 077 && printf '%s\n' "spoolgate-seal 1" "time $(iso | tr -d Z).000Z" "by tester" "commit -" "end 0" >"$STATE/seal/seal")
 }
 
 policy() { # LINE: replaces its key's

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The audit log as the operator reads it: filters, grouping, proof, and no byte of the agent's raw.
+# shellcheck source=tests/flow/operator/operator.sh
 . "${BASH_SOURCE[0]%/*}/operator.sh"
 begin "$1" "$2"
 
@@ -18,7 +19,6 @@ ask restart web
 web=$NAME
 ask restart api
 ask rebuild web
-rebuild=$NAME
 ask rebuild web
 ask nothing
 put $'bad\033[2Jname.json' '{}'

@@ -1,5 +1,6 @@
 #!/bin/bash
 # show, list, policy and explain on a real spool: what they say, and that they run and count nothing.
+# shellcheck source=tests/flow/operator/operator.sh
 . "${BASH_SOURCE[0]%/*}/operator.sh"
 begin "$1" "$2"
 

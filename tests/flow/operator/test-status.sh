@@ -1,5 +1,6 @@
 #!/bin/bash
 # One look tells: what status says of a real project, in each of the states it can be in.
+# shellcheck source=tests/flow/operator/operator.sh
 . "${BASH_SOURCE[0]%/*}/operator.sh"
 begin "$1" "$2"
 
