@@ -10,6 +10,7 @@
 #include "drain/answer.h"
 #include "drain/integrity.h"
 #include "record/rate.h"
+#include "wire/mac.h"
 
 typedef struct JudgeFacts {
         Drain *drain;
@@ -22,12 +23,14 @@ bool judge_paused(const Config *c) {
         return fstatat(c->state_fd, "paused", &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
-/* Mutating requests and those with a key have a ledger entry; what the ledger can't tell refuses mutating verbs only. */
+/* Mutating requests and those with a key have a ledger entry; what the ledger can't tell refuses
+ * mutating verbs only. */
 static int judge_probe_replay(void *userdata, const Request *r, bool mutating, Reason *ret_reason,
                               bool *ret_replay) {
         const JudgeFacts *f = userdata;
         LedgerEntry e = LEDGER_ENTRY_NULL;
-        bool same, lost; /* lost: begun, and recovery has not settled it: nothing to wait for, nothing to tell */
+        bool same, lost; /* lost: begun, and recovery has not settled it: nothing to wait for,
+                            nothing to tell */
         int x;
 
         *ret_reason = REASON_NONE;
@@ -62,17 +65,43 @@ static int judge_probe_rate(void *userdata, VerbCall call, int64_t *ret_retry_se
         int64_t retry_ms;
         int r;
 
-        r = str_printf(&key, "%s%s%s", call.verb->name, call.arg ? "." : "", call.arg ? call.arg : "");
+        r = str_printf(&key, "%s%s%s", call.verb->name, call.arg ? "." : "",
+                       call.arg ? call.arg : "");
         if (r < 0)
                 return r;
         r = rate_take(c->state_fd, &rule, key,
-                      (RateLimit){ verb.count, (int64_t)verb.window_sec * 1000 },
-                      (RateLimit){ total.count, (int64_t)total.window_sec * 1000 }, clock_wall_ms(), &retry_ms);
+                      (RateLimit){verb.count, (int64_t)verb.window_sec * 1000},
+                      (RateLimit){total.count, (int64_t)total.window_sec * 1000}, clock_wall_ms(),
+                      &retry_ms);
         if (r > 0)
                 return err_new(EBADMSG);
         if (r < 0)
                 return r;
         *ret_retry_sec = (retry_ms + 999) / 1000;
+        return 0;
+}
+
+static int judge_probe_integrity(void *userdata, Reason *ret_reason) {
+        const JudgeFacts *f = userdata;
+
+        return integrity_check(f->drain, f->job, ret_reason);
+}
+
+/* Any of the keys: two are valid while one is renewed. Each is tried, so that the time tells
+ * nothing. */
+static int judge_probe_mac(void *userdata, const Request *r, bool *ret_ok) {
+        const JudgeFacts *f = userdata;
+        const Strv *keys = &f->drain->config->keys;
+        bool any = false;
+
+        for (size_t i = 0; i < keys->len; i++) {
+                bool ok;
+                int x = mac_ok(r, keys->items[i], &ok);
+                if (x < 0)
+                        return x;
+                any = any || ok;
+        }
+        *ret_ok = any;
         return 0;
 }
 
@@ -86,7 +115,7 @@ static int judge_words(Job *j, const Verdict *v) {
 }
 
 int judge_request(Drain *d, Job *j, Verdict *ret) {
-        JudgeFacts f = { d, j };
+        JudgeFacts f = {d, j};
         Config *c = d->config;
         GateFacts facts = {
                 .table = c->table,
@@ -95,12 +124,18 @@ int judge_request(Drain *d, Job *j, Verdict *ret) {
                 .now_ms = clock_wall_ms(),
                 .paused = judge_paused(c),
                 .source = j->origin,
-                .probes = { .userdata = &f, .replay = judge_probe_replay, .rate = judge_probe_rate },
+                .probes = {.userdata = &f,
+                           .replay = judge_probe_replay,
+                           .rate = judge_probe_rate,
+                           .integrity = judge_probe_integrity},
         };
         int r;
 
+        if (c->keys.len > 0 && j->origin == GATE_AGENT)
+                facts.probes.mac = judge_probe_mac;
         if (j->origin == GATE_OPERATOR)
-                facts.now_ms = j->request->requested_ms; /* an approved request is as old as it is; the order's own age was looked at */
+                facts.now_ms = j->request->requested_ms; /* an approved request is as old as it is;
+                                                            the order's own age was looked at */
         if (!j->key[0]) { /* an approval brings those of the request that it approves */
                 ledger_key(j->request->idempotency_key, j->name.text, j->key);
                 request_fingerprint(j->request, j->fingerprint);
@@ -111,7 +146,8 @@ int judge_request(Drain *d, Job *j, Verdict *ret) {
         j->grant = ret->grant;
         ret->grant = NULL;
         r = judge_words(j, ret);
-        if (r < 0 || ret->reason != REASON_NONE || ret->replay || ret->call.verb->launch == VERB_SELF)
+        if (r < 0 || ret->reason != REASON_NONE || ret->replay ||
+            ret->call.verb->launch == VERB_SELF)
                 return r;
         return plan_new(c->table, ret->call, &j->plan);
 }
