@@ -115,7 +115,7 @@ deny "a wider timeout than the cap" 'MODE_restart=auto\nTIMEOUT_restart=99999\n'
 deny "an empty file" '' policy
 deny "comments alone" '# MODE_restart=auto\n' policy
 deny "no value" 'MODE_restart\n' host-config
-printf 'MODE_restart=auto\r\nMODE_ping=auto\r\nLINGER_MS=250\r\n' >"$CONF/policy.conf"
+printf 'MODE_restart=auto\r\nMODE_ping=auto\r\nLINGER_MS=250\r\nINTEGRITY=seal\r\n' >"$CONF/policy.conf"
 flow_own "$CONF/policy.conf"
 request restart web
 drain

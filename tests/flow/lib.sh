@@ -149,6 +149,19 @@ flow_project() {
                 as_user git -c user.name=t -c user.email=t@t commit -q -m first) >/dev/null
         flow_bridge
         flow_policy
+        flow_seal
+}
+
+# flow_seal: what `spoolgate seal` leaves where nothing is guarded and .env is as it is now
+flow_seal() {
+        local entry="- - absent"
+        if [ -f "$P/.env" ]; then
+                entry="$(stat -c '100%a %s' "$P/.env") $(sha256sum <"$P/.env" | cut -d' ' -f1)"
+        fi
+        as_user mkdir -p -m 700 "$STATE/seal"
+        printf '%s\n' "spoolgate-seal 1" "time $(iso | tr -d Z).000Z" "by tester" "commit -" "file env untracked $entry .env" "end 1" >"$T/seal.tmp"
+        as_user cp "$T/seal.tmp" "$STATE/seal/seal"
+        as_user chmod 600 "$STATE/seal/seal"
 }
 
 flow_bridge() { # [EXTRA JSON MEMBERS]
@@ -174,7 +187,7 @@ flow_policy() {
         local line key
         {
                 for key in ping status health logs up down restart rebuild init; do echo "MODE_$key=auto"; done
-                printf '%s\n' MODE_join-network=deny RATE_PER_VERB=1000/600 RATE_TOTAL=1000/600 LINGER_MS=250
+                printf '%s\n' MODE_join-network=deny RATE_PER_VERB=1000/600 RATE_TOTAL=1000/600 LINGER_MS=250 INTEGRITY=seal
         } >"$CONF/.p"
         for line in "$@"; do
                 sed -i "/^${line%%=*}=/d" "$CONF/.p"

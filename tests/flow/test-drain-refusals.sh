@@ -123,6 +123,27 @@ expect "paused: mutating verbs" "$paused" state=denied reason=paused
 expect "paused: read-only verbs go on" "$status" state=done
 rm "$STATE/paused"
 
+# ---- integrity ------------------------------------------------------------------------------------------------------------
+
+mv "$STATE/seal/seal" "$T/seal"
+request restart web
+restart=$NAME
+request status
+drain
+expect "no seal, and so no sealed .env: mutating verbs" "$restart" state=denied reason=integrity-env
+like "the message ends with the command" "$(field "$restart" message)" '*\\nspoolgate seal -s demo'
+expect "no seal: read-only verbs go on" "$NAME" state=done
+echo torn | as_user tee "$STATE/seal/seal" >/dev/null
+request restart web
+drain
+like "a torn seal" "$(field "$NAME" state) $(field "$NAME" reason)" 'denied integrity-*'
+mv "$T/seal" "$STATE/seal/seal"
+equal "nothing ran" "$(effects 'restart web')" 0
+request restart web
+drain
+expect "sealed again" "$NAME" state=done
+: >"$EFFECTS"
+
 # ---- rate -------------------------------------------------------------------------------------------------------------
 
 rm -f "$STATE"/rate/*
@@ -223,7 +244,7 @@ broken() { # CASE: whatever waits is answered host-config, and the spool is empt
 effects_before=$(wc -l <"$EFFECTS")
 echo "MODE_restart=perhaps" >>"$CONF/policy.conf"
 broken "a bad line"
-like "names the line" "$(field "$NAME" message)" "*policy.conf:14: *"
+like "names the line" "$(field "$NAME" message)" "*policy.conf:15: *"
 flow_policy
 printf 'MODE_restart=auto\r\nMODE_restart=auto\n' >"$CONF/policy.conf"
 broken "a key twice"
@@ -262,7 +283,7 @@ request restart web
 restart=$NAME
 request up
 drain
-expect "the shipped policy.conf: restart" "$restart" state=done
+expect "the shipped policy.conf asks git too, and none is pinned here" "$restart" state=denied reason=integrity-error
 expect "the shipped policy.conf: up" "$NAME" state=denied reason=policy
 check "the audit log's chain holds" audit_chain
 flow_end

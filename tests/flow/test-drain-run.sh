@@ -108,6 +108,11 @@ printf 'DB_PASSWORD="%s"\nSHORT=abc\n' "$secret" >"$P/.env"
         head -c 65530 /dev/zero | tr '\0' .
         echo "$secret"
 } >"$HOST/secret.out"
+request restart secret
+drain
+expect "a .env that isn't the sealed one: nothing that changes runs" "$NAME" state=denied reason=integrity-env
+like "the message names it, and ends with the command" "$(field "$NAME" message)" '*.env*\\nspoolgate seal -s demo'
+flow_seal
 request logs secret
 logs=$NAME
 request restart secret
