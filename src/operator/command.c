@@ -11,6 +11,7 @@ static const Command commands[] = {
         {"approve", "run a request that policy refused", approve_command},
         {"audit", "what was asked, decided and run; verify proves the log", audit_command},
         {"cancel", "end a waiting or running request", cancel_command},
+        {"doctor", "what is wrong, and the line that mends it", doctor_command},
         {"explain", "which gate would decide now, and why", explain_command},
         {"install", "pin this checkout to a bridge", install_command},
         {"pause", "refuse what changes something, until resume", pause_command},
@@ -18,6 +19,7 @@ static const Command commands[] = {
         {"resolve", "say what became of an uncertain request", resolve_command},
         {"resume", "end a pause", resume_command},
         {"run", "run a verb by hand, through the gates", run_command},
+        {"status", "how a project stands, at one look", status_command},
         {"seal", "approve the guarded files as they are now", seal_command},
         {"tell", "leave the agent a message", tell_command},
         {"list", "every project on this host", list_command},
@@ -26,8 +28,6 @@ static const Command commands[] = {
         {"uninstall", "remove what install made", uninstall_command},
         {"upgrade", "renew pinned programs and units", upgrade_command},
         {"verbs", "everything this bridge can ever run, argv by argv", verbs_command},
-        {"status", "how a project stands, at one look", status_command},
-        {"doctor", "what is wrong, and the line that mends it", doctor_command},
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
