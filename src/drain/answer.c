@@ -26,15 +26,22 @@ int answer_quarantine(Drain *d, SpoolDir from, const char *entry, const char *wh
                        r == QUARANTINE_E_STUCK ? "" : kept);
         if (r < 0)
                 return r;
-        r = tell_audit(d, &(TellEvent){ .event = "quarantined", .request = entry, .detail = detail,
-                                        .duration_ms = -1, .counted = true }, JOURNAL_QUARANTINED);
+        r = tell_audit(d,
+                       &(TellEvent){.event = "quarantined",
+                                    .request = entry,
+                                    .detail = detail,
+                                    .duration_ms = -1,
+                                    .counted = true},
+                       JOURNAL_QUARANTINED);
         return r == -ENOMEM ? r : 0; /* no record of it must not keep it in the line */
 }
 
 int answer_retire(Drain *d, const Job *j) {
-        int r = retire_request(&d->spool, j->name.text, j->body.data ? j->body.data : "", j->body.len);
+        int r = retire_request(&d->spool, j->name.text, j->body.data ? j->body.data : "",
+                               j->body.len);
 
-        return r > 0 ? answer_quarantine(d, SPOOL_PROCESSING, j->name.text, "archive is blocked") : r;
+        return r > 0 ? answer_quarantine(d, SPOOL_PROCESSING, j->name.text, "archive is blocked")
+                     : r;
 }
 
 int answer_refuse(Drain *d, const Job *j, const Outcome *o, const char *gate, VerbCall call) {
@@ -42,11 +49,20 @@ int answer_refuse(Drain *d, const Job *j, const Outcome *o, const char *gate, Ve
         Response response = RESPONSE_NULL;
         int r;
 
-        r = tell_audit(d, &(TellEvent){ .event = "refused", .request = j->name.text, .verb = j->name.verb,
-                                        .arg = call.arg, .by = j->by, .gate = gate, .has_state = true,
-                                        .state = o->state, .reason = o->reason, .duration_ms = -1, .counted = true,
-                                        .key = policy ? j->key : NULL,
-                                        .fingerprint = policy ? j->fingerprint : NULL },
+        r = tell_audit(d,
+                       &(TellEvent){.event = "refused",
+                                    .request = j->name.text,
+                                    .verb = j->name.verb,
+                                    .arg = call.arg,
+                                    .by = j->by,
+                                    .gate = gate,
+                                    .has_state = true,
+                                    .state = o->state,
+                                    .reason = o->reason,
+                                    .duration_ms = -1,
+                                    .counted = true,
+                                    .key = policy ? j->key : NULL,
+                                    .fingerprint = policy ? j->fingerprint : NULL},
                        o->reason == REASON_HOST_ERROR ? JOURNAL_HOST_ERROR : JOURNAL_DENIED);
         if (r == -ENOMEM)
                 return r; /* any other trouble of the log: the refusal stands all the same */
@@ -58,7 +74,8 @@ int answer_refuse(Drain *d, const Job *j, const Outcome *o, const char *gate, Ve
                 return r;
         d->completed++;
         if (!j->readable)
-                return answer_quarantine(d, SPOOL_PROCESSING, j->name.text, "not a readable request");
+                return answer_quarantine(d, SPOOL_PROCESSING, j->name.text,
+                                         "not a readable request");
         return answer_retire(d, j);
 }
 
@@ -74,11 +91,19 @@ int answer_now(Drain *d, const Job *j, const char *event, const char *output) {
         Response response = RESPONSE_NULL;
         int r;
 
-        r = tell_audit(d, &(TellEvent){ .event = event, .request = j->name.text, .verb = j->verb, .arg = j->arg,
-                                        .by = j->by, .has_state = true, .state = STATE_DONE, .duration_ms = -1,
-                                        .counted = true }, JOURNAL_DONE);
+        r = tell_audit(d,
+                       &(TellEvent){.event = event,
+                                    .request = j->name.text,
+                                    .verb = j->verb,
+                                    .arg = j->arg,
+                                    .by = j->by,
+                                    .has_state = true,
+                                    .state = STATE_DONE,
+                                    .duration_ms = -1,
+                                    .counted = true},
+                       JOURNAL_DONE);
         if (r < 0)
-                return r == -ENOMEM ? r : answer_host_error(d, j, (VerbCall){ .arg = j->arg });
+                return r == -ENOMEM ? r : answer_host_error(d, j, (VerbCall){.arg = j->arg});
         response.state = STATE_DONE;
         response.message = event;
         response.verb = j->verb;
@@ -103,17 +128,26 @@ int answer_deliver(Drain *d, const Job *j, const LedgerEntry *e, bool replayed) 
         int r = response_parse(e->response.data, e->response.len, &doc);
 
         if (r > 0)
-                return err_new(EBADMSG); /* ledger_find has checked the frame: an entry of ours always parses */
+                return err_new(EBADMSG); /* ledger_find has checked the frame: an entry of ours
+                                            always parses */
         if (r < 0)
                 return r;
         response = *response_of(doc);
         response.replayed = replayed;
         r = tell_response(d, j, &response, true);
         if (r >= 0 && replayed) {
-                r = tell_audit(d, &(TellEvent){ .event = "replayed", .request = j->name.text, .verb = response.verb,
-                                                .arg = response.arg, .has_state = true, .state = response.state,
-                                                .reason = response.reason, .key = e->key, .duration_ms = -1,
-                                                .counted = true }, JOURNAL_DONE);
+                r = tell_audit(d,
+                               &(TellEvent){.event = "replayed",
+                                            .request = j->name.text,
+                                            .verb = response.verb,
+                                            .arg = response.arg,
+                                            .has_state = true,
+                                            .state = response.state,
+                                            .reason = response.reason,
+                                            .key = e->key,
+                                            .duration_ms = -1,
+                                            .counted = true},
+                               JOURNAL_DONE);
                 r = r == -ENOMEM ? r : 0;
         }
         if (r < 0)

@@ -8,8 +8,14 @@
 enum { CANCEL_SCAN = 4096 };
 
 static int cancel_job(Drain *d, const Job *j, const char *by) {
-        int r = tell_audit(d, &(TellEvent){ .event = "cancelled", .request = j->name.text, .verb = j->verb,
-                                            .arg = j->arg, .by = by, .duration_ms = -1 }, JOURNAL_OPERATOR);
+        int r = tell_audit(d,
+                           &(TellEvent){.event = "cancelled",
+                                        .request = j->name.text,
+                                        .verb = j->verb,
+                                        .arg = j->arg,
+                                        .by = by,
+                                        .duration_ms = -1},
+                           JOURNAL_OPERATOR);
 
         if (r >= 0)
                 r = result_cancel(d->config->run_fd, j->id);
@@ -44,7 +50,8 @@ int cancel_name(Drain *d, const char *name, const char *by, bool *ret_found) {
 int cancel_nonce(Drain *d, const char *nonce, bool *ret_found) {
         *ret_found = false;
         for (const Job *j = d->jobs; j; j = j->next)
-                if (j->phase != JOB_FOLLOWER && j->origin == GATE_AGENT && str_eq(j->name.nonce, nonce)) {
+                if (j->phase != JOB_FOLLOWER && j->origin == GATE_AGENT &&
+                    str_eq(j->name.nonce, nonce)) {
                         *ret_found = true;
                         return cancel_job(d, j, "agent");
                 }

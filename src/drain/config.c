@@ -8,12 +8,13 @@
 #include "base/fd.h"
 #include "base/io.h"
 #include "fs/pin.h"
+#include "wire/mac.h"
 #include "wire/verbs.h"
 
 enum { CONFIG_FILE_MAX = 1024 * 1024 };
 
 PinRule config_rule(const Config *c) {
-        return (PinRule){ .owner = c->uid, .forbid = 0022 };
+        return (PinRule){.owner = c->uid, .forbid = 0022};
 }
 
 void config_done(Config *c) {
@@ -30,16 +31,18 @@ void config_done(Config *c) {
         str_freep(&c->trouble);
         str_freep(&c->own_trouble);
         str_freep(&c->redact_trouble);
+        strv_done(&c->keys);
         layout_done(&c->layout);
-        *c = (Config){ .config_fd = -EBADF, .state_fd = -EBADF, .run_fd = -EBADF, .checkout_fd = -EBADF };
+        *c = (Config){
+                .config_fd = -EBADF, .state_fd = -EBADF, .run_fd = -EBADF, .checkout_fd = -EBADF};
 }
 
 static ConfigStamp config_stamp(int dirfd, const char *name) {
         struct stat st;
 
         if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                return (ConfigStamp){ 0 };
-        return (ConfigStamp){ st.st_dev, st.st_ino, st.st_size, st.st_ctim };
+                return (ConfigStamp){0};
+        return (ConfigStamp){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
 }
 
 static bool config_stamp_equal(const ConfigStamp *a, const ConfigStamp *b) {
@@ -70,7 +73,7 @@ static int config_open_dir(Config *c, const char *path, int *ret_fd, char **ret_
 }
 
 static int config_open_checkout(Config *c, char **ret_message) {
-        PinRule any = { (uid_t)-1, 0 };
+        PinRule any = {(uid_t)-1, 0};
         const BridgePin *pin = &c->bridge->checkout;
         struct stat st;
         bool below;
@@ -142,21 +145,57 @@ static int config_load_own(Config *c) {
         return r == VERBS_E_INVALID ? 0 : r;
 }
 
+/* A key that is asked for and can't be had lets nothing run. */
+static int config_load_key(Config *c, const char *name) {
+        PinRule rule = {.owner = c->uid, .forbid = 0077};
+        CLEANUP(str_done) Str bytes = STR_NULL;
+        char key[MAC_KEY_HEX + 1];
+        int r;
+
+        r = pin_read_at(c->config_fd, name, &rule, 0, CONFIG_FILE_MAX, &bytes);
+        if (r > 0)
+                return str_printf(&c->trouble, "the key file %s %s", name, pin_reason(r));
+        if (r == 0)
+                r = mac_key(bytes.data, bytes.len, key);
+        if (r == MAC_E_KEY)
+                return str_printf(&c->trouble, "the key file %s holds no key", name);
+        if (r == 0)
+                r = strv_add(&c->keys, key);
+        explicit_bzero(key, sizeof(key));
+        if (bytes.data)
+                explicit_bzero(bytes.data, bytes.cap);
+        return r;
+}
+
+static int config_load_keys(Config *c) {
+        int r = 0;
+
+        strv_done(&c->keys);
+        for (size_t i = 0; r >= 0 && !c->trouble && i < c->bridge->keys.len; i++)
+                r = config_load_key(c, c->bridge->keys.items[i]);
+        c->key_trouble = c->trouble != NULL;
+        if (c->trouble)
+                c->policy = policy_free(c->policy);
+        return r;
+}
+
 static int config_load_policy(Config *c) {
         CLEANUP(str_done) Str bytes = STR_NULL;
         int r;
 
         c->policy = policy_free(c->policy);
         str_freep(&c->trouble);
+        c->key_trouble = false;
         c->policy_stamp = config_stamp(c->config_fd, "policy.conf");
         r = config_read(c, "policy.conf", &bytes);
         if (r > 0)
                 return str_printf(&c->trouble, "policy.conf %s", pin_reason(r));
         if (r < 0)
                 return r;
-        r = c->own_trouble ? policy_parse_built_in(bytes.data, bytes.len, c->table, &c->policy, &c->trouble)
+        r = c->own_trouble ? policy_parse_built_in(bytes.data, bytes.len, c->table, &c->policy,
+                                                   &c->trouble)
                            : policy_parse(bytes.data, bytes.len, c->table, &c->policy, &c->trouble);
-        return r == POLICY_E_INVALID ? 0 : r;
+        return r == 0 ? config_load_keys(c) : r == POLICY_E_INVALID ? 0 : r;
 }
 
 static int config_load_rest(Config *c, char **ret_message) {
@@ -184,15 +223,22 @@ static int config_load_rest(Config *c, char **ret_message) {
 
 int config_load(const char *slug, Config *ret, char **ret_message) {
         CLEANUP(config_done)
-        Config c = { .uid = geteuid(), .config_fd = -EBADF, .state_fd = -EBADF, .run_fd = -EBADF, .checkout_fd = -EBADF };
+        Config c = {.uid = geteuid(),
+                    .config_fd = -EBADF,
+                    .state_fd = -EBADF,
+                    .run_fd = -EBADF,
+                    .checkout_fd = -EBADF};
         int r;
 
         r = layout_init(&c.layout, slug);
         if (r == LAYOUT_E_SLUG || r == LAYOUT_E_HOME) {
-                r = str_printf(ret_message, r == LAYOUT_E_SLUG
-                                       ? "'%s' is no project name ([a-z][a-z0-9-]{0,30})\nspoolgate verbs --help"
-                                       : "HOME is not an absolute path (project '%s')\nexport HOME=~",
-                               slug);
+                r = str_printf(
+                        ret_message,
+                        r == LAYOUT_E_SLUG
+                                ? "'%s' is no project name ([a-z][a-z0-9-]{0,30})\nspoolgate verbs "
+                                  "--help"
+                                : "HOME is not an absolute path (project '%s')\nexport HOME=~",
+                        slug);
                 return r < 0 ? r : CONFIG_E_INVALID;
         }
         if (r < 0)
@@ -212,7 +258,8 @@ int config_load(const char *slug, Config *ret, char **ret_message) {
         if (r != 0)
                 return r;
         *ret = c;
-        c = (Config){ .config_fd = -EBADF, .state_fd = -EBADF, .run_fd = -EBADF, .checkout_fd = -EBADF };
+        c = (Config){
+                .config_fd = -EBADF, .state_fd = -EBADF, .run_fd = -EBADF, .checkout_fd = -EBADF};
         return 0;
 }
 
@@ -227,15 +274,16 @@ int config_refresh(Config *c, bool *ret_restart, bool *ret_policy) {
         return *ret_policy ? config_load_policy(c) : 0;
 }
 
-/* The values of the env files, whoever owns them: a secret is one even in a file that the gate would refuse. */
+/* The values of the env files, whoever owns them: a secret is one even in a file that the gate
+ * would refuse. */
 static int config_add_env(Config *c, Redact *redact) {
-        PinRule any = { (uid_t)-1, 0 };
+        PinRule any = {(uid_t)-1, 0};
         int r;
 
         for (size_t i = 0; i < c->bridge->env_files.len; i++) {
                 CLEANUP(str_done) Str bytes = STR_NULL;
-                r = pin_read_at(c->checkout_fd, c->bridge->env_files.items[i], &any,
-                                PIN_ANY_LINKS, CONFIG_FILE_MAX, &bytes);
+                r = pin_read_at(c->checkout_fd, c->bridge->env_files.items[i], &any, PIN_ANY_LINKS,
+                                CONFIG_FILE_MAX, &bytes);
                 if (r < 0)
                         return r;
                 if (r > 0)
@@ -248,7 +296,7 @@ static int config_add_env(Config *c, Redact *redact) {
 }
 
 static ConfigStamp config_env_stamp(const Config *c) {
-        ConfigStamp sum = { 0 };
+        ConfigStamp sum = {0};
 
         for (size_t i = 0; i < c->bridge->env_files.len; i++) {
                 ConfigStamp one = config_stamp(c->checkout_fd, c->bridge->env_files.items[i]);

@@ -2,8 +2,8 @@
  *
  * A request's life, one function each (drain/step.c):
  *
- *   requests/NAME -> step_take: claim -> read -> parse -> judge -> begin -> start        (keeper runs)
- *                    finish_job:   result -> outcome -> audit -> ledger -> response -> archive */
+ *   requests/NAME -> step_take:  claim -> read -> parse -> judge -> begin -> start (a keeper)
+ *                    finish_job: result -> outcome -> audit -> ledger -> response -> archive */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,8 +23,9 @@ typedef struct sd_event sd_event;
 typedef struct sd_event_source sd_event_source;
 
 typedef enum JobPhase {
-        JOB_RUNNING,  /* our keeper: pidfd */
-        JOB_FOREIGN,  /* a keeper that an earlier drain started: its lock and result file are watched */
+        JOB_RUNNING, /* our keeper: pidfd */
+        JOB_FOREIGN, /* a keeper that an earlier drain started: its lock and result file are watched
+                      */
         JOB_FOLLOWER, /* waits for the running job of the same key, to replay its answer */
 } JobPhase;
 
@@ -32,21 +33,22 @@ typedef struct Job {
         struct Job *next;
         JobPhase phase;
         Name name;
-        Str body;             /* the judged bytes; empty for a foreign job whose file is gone */
-        bool readable;        /* body holds them: to archive/, else to quarantine/ */
+        Str body;      /* the judged bytes; empty for a foreign job whose file is gone */
+        bool readable; /* body holds them: to archive/, else to quarantine/ */
         GateSource origin;
         char order[NAME_MAX_LEN + 1]; /* file of the operator's order, "" for an agent's request */
-        char *by;             /* the operator's login name, or NULL */
-        Request *request;     /* NULL for a foreign job */
-        Grant *grant;         /* NULL for foreign and followers */
+        char *by;                     /* the operator's login name, or NULL */
+        Request *request;             /* NULL for a foreign job */
+        Grant *grant;                 /* NULL for foreign and followers */
         Plan *plan;
-        struct Guard *guard;  /* the guarded files as judged; NULL: not asked */
+        struct Guard *guard; /* the guarded files as judged; NULL: not asked */
         VerbClass class;
-        char *verb, *arg;     /* the table's words, copied (a table may be renewed under a foreign job) */
+        char *verb,
+                *arg; /* the table's words, copied (a table may be renewed under a foreign job) */
         char key[HASH_HEX_SIZE];
         char fingerprint[HASH_HEX_SIZE];
-        bool ledgered;        /* ledger/begun/KEY is ours to end */
-        char *unit;           /* scope, or NULL */
+        bool ledgered; /* ledger/begun/KEY is ours to end */
+        char *unit;    /* scope, or NULL */
         char id[HASH_HEX_SIZE];
         Run run;
         sd_event_source *source;
@@ -57,19 +59,19 @@ typedef struct Drain {
         Config *config;
         Spool spool;
         int lock_fd;
-        Audit *audit;         /* NULL: it can't be written, nothing may start */
+        Audit *audit; /* NULL: it can't be written, nothing may start */
         Ledger ledger;
-        bool ledger_ok;       /* ledger and audit log are there: what changes something may start */
+        bool ledger_ok; /* ledger and audit log are there: what changes something may start */
         Job *jobs;
-        int orders_fd;        /* STATE/orders */
-        bool ordered;         /* orders must be looked at */
+        int orders_fd; /* STATE/orders */
+        bool ordered;  /* orders must be looked at */
         sd_event *event;
-        bool watch;           /* endless linger */
-        bool dirty;           /* requests/ must be scanned */
-        bool stopping;        /* start nothing more */
-        bool restart;         /* load the configuration again */
+        bool watch;                            /* endless linger */
+        bool dirty;                            /* requests/ must be scanned */
+        bool stopping;                         /* start nothing more */
+        bool restart;                          /* load the configuration again */
         size_t waiting_read, waiting_mutating; /* in line for a lane */
-        bool worked;          /* this activation did something */
+        bool worked;                           /* this activation did something */
         bool no_room;         /* something stays in processing/ until the disk has room */
         uint64_t completed;   /* outcomes since start; the heartbeat moves with it */
         uint64_t moved;       /* entries taken out of requests/ since start: a pass made progress */
@@ -82,11 +84,11 @@ typedef struct Drain {
 MUST_CHECK int job_new(const Name *name, Job **ret);
 Job *job_free(Job *j);
 void job_freep(Job **j);
-/* A full disk must not keep the line from moving: what can't be answered now stays in processing/, where the next drain
- * finds it, and this one goes on. Any other trouble is passed up. */
+/* A full disk must not keep the line from moving: what can't be answered now stays in processing/,
+ * where the next drain finds it, and this one goes on. Any other trouble is passed up. */
 MUST_CHECK int drain_spare(Drain *d, int r);
 size_t drain_running(const Drain *d, VerbClass class); /* followers don't count */
 Job *drain_find_name(const Drain *d, const char *name);
-Job *drain_find_key(const Drain *d, const char *key);  /* running or foreign */
+Job *drain_find_key(const Drain *d, const char *key); /* running or foreign */
 void drain_link(Drain *d, Job **take);
 Job *drain_unlink(Drain *d, Job *j);

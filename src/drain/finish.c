@@ -34,10 +34,12 @@ static int finish_outcome(Drain *d, Job *j, RunResult *result, Outcome *o, bool 
         if (r < 0)
                 return r;
         *ret_known = r == 0;
-        return r == 0 ? outcome_of_result(result, j->grant, o) : outcome_interrupted(d->config, j->unit, o);
+        return r == 0 ? outcome_of_result(result, j->grant, o)
+                      : outcome_interrupted(d->config, j->unit, o);
 }
 
-static void finish_response(const Job *j, const RunResult *result, bool known, const char *log, Response *ret) {
+static void finish_response(const Job *j, const RunResult *result, bool known, const char *log,
+                            Response *ret) {
         ret->verb = j->verb;
         ret->arg = j->arg;
         ret->started_ms = j->began_ms;
@@ -61,8 +63,14 @@ static void finish_response(const Job *j, const RunResult *result, bool known, c
 }
 
 static int finish_ledger(Drain *d, Job *j, const Str *line) {
-        LedgerEntry e = { .state = LEDGER_ENDED, .name = j->name.text, .verb = j->verb, .arg = j->arg,
-                          .unit = j->unit, .began_ms = j->began_ms, .ended_ms = clock_wall_ms(), .response = *line };
+        LedgerEntry e = {.state = LEDGER_ENDED,
+                         .name = j->name.text,
+                         .verb = j->verb,
+                         .arg = j->arg,
+                         .unit = j->unit,
+                         .began_ms = j->began_ms,
+                         .ended_ms = clock_wall_ms(),
+                         .response = *line};
         int r;
 
         memcpy(e.key, j->key, sizeof(e.key));
@@ -71,18 +79,29 @@ static int finish_ledger(Drain *d, Job *j, const Str *line) {
         return r > 0 ? err_new(EIO) : r;
 }
 
-/* Records first (audit, ledger), then the answer, then the tidying: a crash between any two is finished by recover. */
+/* Records first (audit, ledger), then the answer, then the tidying: a crash between any two is
+ * finished by recover. */
 static int finish_record(Drain *d, Job *j, const Outcome *o, const RunResult *result, bool known) {
         CLEANUP(str_done) Str line = STR_NULL;
         CLEANUP(str_freep) char *log = NULL;
         Response response = RESPONSE_NULL;
         int r;
 
-        r = tell_audit(d, &(TellEvent){ .event = "end", .request = j->name.text, .verb = j->verb, .arg = j->arg,
-                                        .by = j->by, .has_state = true, .state = o->state, .reason = o->reason,
-                                        .has_exit = known && result->kind == RESULT_EXIT, .exit = result->code,
-                                        .duration_ms = known ? result->duration_ms : -1, .unit = j->unit,
-                                        .key = j->ledgered ? j->key : NULL, .sync = true },
+        r = tell_audit(d,
+                       &(TellEvent){.event = "end",
+                                    .request = j->name.text,
+                                    .verb = j->verb,
+                                    .arg = j->arg,
+                                    .by = j->by,
+                                    .has_state = true,
+                                    .state = o->state,
+                                    .reason = o->reason,
+                                    .has_exit = known && result->kind == RESULT_EXIT,
+                                    .exit = result->code,
+                                    .duration_ms = known ? result->duration_ms : -1,
+                                    .unit = j->unit,
+                                    .key = j->ledgered ? j->key : NULL,
+                                    .sync = true},
                        o->state == STATE_DONE        ? JOURNAL_DONE
                        : o->state == STATE_UNCERTAIN ? JOURNAL_UNCERTAIN
                                                      : JOURNAL_FAILED);
@@ -107,7 +126,8 @@ int finish_job(Drain *d, Job *j) {
         int r;
 
         if (mine->phase == JOB_RUNNING && mine->run.pidfd >= 0)
-                (void)waitid(P_PIDFD, (id_t)mine->run.pidfd, &(siginfo_t){ 0 }, WEXITED); /* its word is the result file */
+                (void)waitid(P_PIDFD, (id_t)mine->run.pidfd, &(siginfo_t){0},
+                             WEXITED); /* its word is the result file */
         r = finish_outcome(d, mine, &result, &o, &known);
         if (r >= 0)
                 r = integrity_recheck(d, mine, &o);

@@ -75,10 +75,17 @@ int integrity_check(Drain *d, Job *j, Reason *ret_reason) {
         if (r < 0)
                 return r;
         spec = (GuardSpec){
-                .checkout_fd = c->checkout_fd, .state_fd = c->state_fd, .inspect = inspect,
-                .git_dir = b->git_dir.path, .git_device = b->git_dir.device, .git_inode = b->git_dir.inode,
-                .jail = b->jail, .need_seal = mode != POLICY_HEAD, .need_head = mode != POLICY_SEAL,
-                .guarded = &b->guarded, .env_files = &b->env_files,
+                .checkout_fd = c->checkout_fd,
+                .state_fd = c->state_fd,
+                .inspect = inspect,
+                .git_dir = b->git_dir.path,
+                .git_device = b->git_dir.device,
+                .git_inode = b->git_dir.inode,
+                .jail = b->jail,
+                .need_seal = mode != POLICY_HEAD,
+                .need_head = mode != POLICY_SEAL,
+                .guarded = &b->guarded,
+                .env_files = &b->env_files,
         };
         j->guard = guard_free(j->guard);
         r = guard_check(&spec, &j->guard);
@@ -94,7 +101,8 @@ static int integrity_name_files(const Strv *files, const Guard *g, Str *message)
         for (size_t i = 0; r >= 0 && i < files->len && i < INTEGRITY_NAMED; i++) {
                 r = str_adds(message, i == 0 ? ": " : ", ");
                 if (r >= 0)
-                        r = str_add_escaped(message, files->items[i], strlen(files->items[i]), false);
+                        r = str_add_escaped(message, files->items[i], strlen(files->items[i]),
+                                            false);
                 if (r >= 0 && g)
                         r = str_addf(message, " %s", guard_why(g, i));
         }
@@ -126,7 +134,8 @@ static int integrity_pause(Drain *d, const Job *j) {
         int r;
 
         clock_format(clock_wall_ms(), now);
-        r = str_printf(&text, "at %s\nby drain\nreason guarded files changed while %s ran\n", now, j->name.text);
+        r = str_printf(&text, "at %s\nby drain\nreason guarded files changed while %s ran\n", now,
+                       j->name.text);
         if (r < 0)
                 return r;
         r = publish_file(d->config->state_fd, "paused", text, strlen(text), 0600, PUBLISH_SYNC);
@@ -144,7 +153,8 @@ int integrity_recheck(Drain *d, Job *j, Outcome *o) {
         r = guard_recheck(j->guard, d->config->checkout_fd, &changed);
         if (r < 0 || changed.len == 0)
                 return r;
-        r = outcome_refuse(d->config, REASON_INTEGRITY_MODIFIED, "guarded files changed during the run", &alarm);
+        r = outcome_refuse(d->config, REASON_INTEGRITY_MODIFIED,
+                           "guarded files changed during the run", &alarm);
         if (r >= 0)
                 r = integrity_name_files(&changed, NULL, &alarm.message);
         if (r >= 0)
@@ -154,8 +164,14 @@ int integrity_recheck(Drain *d, Job *j, Outcome *o) {
         if (r >= 0)
                 r = integrity_pause(d, j);
         if (r >= 0)
-                r = tell_audit(d, &(TellEvent){ .event = "changed_during_run", .request = j->name.text, .verb = j->verb,
-                                                .arg = j->arg, .detail = detail.data, .duration_ms = -1, .sync = true },
+                r = tell_audit(d,
+                               &(TellEvent){.event = "changed_during_run",
+                                            .request = j->name.text,
+                                            .verb = j->verb,
+                                            .arg = j->arg,
+                                            .detail = detail.data,
+                                            .duration_ms = -1,
+                                            .sync = true},
                                JOURNAL_INTEGRITY);
         if (r < 0)
                 return r;

@@ -5,11 +5,12 @@
 #include "drain/outcome.h"
 #include "guard/guard.h"
 
-/* Asks the guard for j; j->guard holds its verdict and the files as judged until the run's end. diagnostics/integrity.json
- * mirrors it. -errno: the host failed; refuse. */
+/* Asks the guard for j; j->guard holds its verdict and the files as judged until the run's end.
+ * diagnostics/integrity.json mirrors it. -errno: the host failed; refuse. */
 MUST_CHECK int integrity_check(Drain *d, Job *j, Reason *ret_reason);
 /* The words of a refusal: its files, and the command to paste. */
 MUST_CHECK int integrity_outcome(const Config *c, const Guard *g, Outcome *ret);
-/* After the run: were the guarded files touched in between? Then *o becomes failed: integrity-modified, an audit line says so,
- * and mutating verbs are paused until the operator resumes. */
+/* After the run: were the guarded files touched in between? Then *o becomes failed:
+ * integrity-modified, an audit line says so, and mutating verbs are paused until the operator
+ * resumes. */
 MUST_CHECK int integrity_recheck(Drain *d, Job *j, Outcome *o);

@@ -4,7 +4,8 @@
 #include "drain/drain.h"
 #include "policy/gates.h"
 
-/* Fills j's key, fingerprint, verb, arg, class, and where it is granted its grant; where a plan is to be shown or run, its plan. */
+/* Fills j's key, fingerprint, verb, arg, class, and where it is granted its grant; where a plan is
+ * to be shown or run, its plan. */
 MUST_CHECK int judge_request(Drain *d, Job *j, Verdict *ret);
 /* Answers j from the ledger. */
 MUST_CHECK int judge_replay(Drain *d, Job *j);

@@ -24,19 +24,20 @@
 #include "spool/scan.h"
 
 enum {
-        LOOP_PACE_MS = 1000,         /* woken for nothing or unable to clear: never faster than this */
-        LOOP_FOREIGN_MS = 200,       /* how often a keeper of an earlier drain is looked at */
-        LOOP_EXTEND_MS = 20 * 1000,  /* how often the unit's start timeout is pushed back */
-        LOOP_BEAT_MS = 5 * 1000,     /* how often the heartbeat moves while something runs */
+        LOOP_PACE_MS = 1000,   /* woken for nothing or unable to clear: never faster than this */
+        LOOP_FOREIGN_MS = 200, /* how often a keeper of an earlier drain is looked at */
+        LOOP_EXTEND_MS = 20 * 1000, /* how often the unit's start timeout is pushed back */
+        LOOP_BEAT_MS = 5 * 1000,    /* how often the heartbeat moves while something runs */
         LOOP_PRUNE_MS = 600 * 1000,
         LOOP_PRUNE_BUDGET = 2000,
 };
 
 static void loop_pace(void) {
-        (void)nanosleep(&(struct timespec){ .tv_sec = LOOP_PACE_MS / 1000 }, NULL);
+        (void)nanosleep(&(struct timespec){.tv_sec = LOOP_PACE_MS / 1000}, NULL);
 }
 
-static int loop_on_inotify(sd_event_source *source, const struct inotify_event *event, void *userdata) {
+static int loop_on_inotify(sd_event_source *source, const struct inotify_event *event,
+                           void *userdata) {
         Drain *d = userdata;
 
         (void)source;
@@ -45,7 +46,8 @@ static int loop_on_inotify(sd_event_source *source, const struct inotify_event *
         return 0;
 }
 
-static int loop_on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
+static int loop_on_signal(sd_event_source *source, const struct signalfd_siginfo *info,
+                          void *userdata) {
         Drain *d = userdata;
 
         (void)info;
@@ -61,7 +63,8 @@ static void loop_signals(sigset_t *ret) {
         (void)sigaddset(ret, SIGINT);
 }
 
-static int loop_on_order(sd_event_source *source, const struct inotify_event *event, void *userdata) {
+static int loop_on_order(sd_event_source *source, const struct inotify_event *event,
+                         void *userdata) {
         Drain *d = userdata;
 
         (void)source;
@@ -72,11 +75,13 @@ static int loop_on_order(sd_event_source *source, const struct inotify_event *ev
 
 /* -EMFILE, -ENOSPC: the user's inotify instances are used up; then it is looked at by the clock. */
 static int loop_add_inotify(Drain *d, int fd, sd_event_inotify_handler_t handler) {
-        int r = sd_event_add_inotify_fd(d->event, NULL, fd, IN_MOVED_TO | IN_CREATE | IN_ONLYDIR, handler, d);
+        int r = sd_event_add_inotify_fd(d->event, NULL, fd, IN_MOVED_TO | IN_CREATE | IN_ONLYDIR,
+                                        handler, d);
 
         if (r != -EMFILE && r != -ENOSPC)
                 return r;
-        log_print(LOG_LEVEL_WARNING, "no inotify instance is left; requests are found by the sweep");
+        log_print(LOG_LEVEL_WARNING,
+                  "no inotify instance is left; requests are found by the sweep");
         return 0;
 }
 
@@ -118,17 +123,17 @@ static int loop_prune(Drain *d) {
         if (!p || (d->pruned_ms != 0 && clock_mono_ms() - d->pruned_ms < LOOP_PRUNE_MS))
                 return 0;
         d->pruned_ms = clock_mono_ms();
-        limits = (PruneLimits){ .keep_ms = (int64_t)policy_keep_days(p) * 86400 * 1000,
-                                .keep_files = policy_keep_files(p),
-                                .keep_bytes = (uint64_t)policy_keep_mib(p) * 1024 * 1024,
-                                .budget = LOOP_PRUNE_BUDGET };
+        limits = (PruneLimits){.keep_ms = (int64_t)policy_keep_days(p) * 86400 * 1000,
+                               .keep_files = policy_keep_files(p),
+                               .keep_bytes = (uint64_t)policy_keep_mib(p) * 1024 * 1024,
+                               .budget = LOOP_PRUNE_BUDGET};
         for (const Job *j = d->jobs; r >= 0 && j; j = j->next)
                 r = strv_add(&busy, j->name.text);
         if (r >= 0)
                 r = prune_run(&d->spool, &limits, &busy, clock_wall_ms(), &report);
         if (r >= 0 && d->ledger_ok)
-                r = ledger_prune(&d->ledger, policy_keep_ledger(p), limits.keep_ms * 4, clock_wall_ms(),
-                                 LOOP_PRUNE_BUDGET, &removed);
+                r = ledger_prune(&d->ledger, policy_keep_ledger(p), limits.keep_ms * 4,
+                                 clock_wall_ms(), LOOP_PRUNE_BUDGET, &removed);
         if (r < 0 && r != -ENOMEM) { /* what can't be tidied holds up nobody */
                 log_print(LOG_LEVEL_WARNING, "retention stopped: %s", err_last());
                 r = 0;
@@ -162,7 +167,8 @@ static void loop_notify(const Drain *d, int64_t *extended_ms) {
         if (*extended_ms != 0 && now - *extended_ms < LOOP_EXTEND_MS)
                 return;
         *extended_ms = now;
-        (void)sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%zu running, %llu answered", 60ULL * 1000000,
+        (void)sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%zu running, %llu answered",
+                         60ULL * 1000000,
                          drain_running(d, VERB_READONLY) + drain_running(d, VERB_MUTATING),
                          (unsigned long long)d->completed);
 }
@@ -246,7 +252,8 @@ static int loop_run(Drain *d) {
                 if (sd_event_get_state(d->event) == SD_EVENT_FINISHED)
                         return 0;
                 if (r == 0 && wait == LOOP_PACE_MS)
-                        d->dirty = d->ordered = true; /* what inotify can't see (watch on network mounts, no instance left) */
+                        d->dirty = d->ordered = true; /* what inotify can't see (watch on network
+                                                         mounts, no instance left) */
         }
 }
 
@@ -262,10 +269,12 @@ static void loop_done(Drain *d) {
         d->orders_fd = fd_close(d->orders_fd);
         spool_close(&d->spool);
         loop_signals(&set);
-        (void)sigprocmask(SIG_UNBLOCK, &set, NULL); /* between two rounds of --watch they end us at once */
+        (void)sigprocmask(SIG_UNBLOCK, &set,
+                          NULL); /* between two rounds of --watch they end us at once */
 }
 
-/* The records: what can't be opened makes nothing start, and every request is answered host-error. */
+/* The records: what can't be opened makes nothing start, and every request is answered host-error.
+ */
 static int loop_open_records(Drain *d) {
         PinRule rule = config_rule(d->config);
         int pin = 0, r;
@@ -287,8 +296,9 @@ static int loop_open_records(Drain *d) {
 
 static int loop_refuse_spool(const Config *c, const char *which, int pin) {
         CLEANUP(str_freep) char *text = NULL;
-        int r = str_printf(&text, "the spool's %s %s; nothing was read (%s/%s)\nspoolgate install --slug %s", which,
-                           pin_reason(pin), c->bridge->checkout.path, c->bridge->spool, c->layout.slug);
+        int r = str_printf(
+                &text, "the spool's %s %s; nothing was read (%s/%s)\nspoolgate install --slug %s",
+                which, pin_reason(pin), c->bridge->checkout.path, c->bridge->spool, c->layout.slug);
 
         if (r < 0)
                 return r;
@@ -299,7 +309,8 @@ static int loop_refuse_spool(const Config *c, const char *which, int pin) {
 
 /* Told once, when this drain can do no more about it. */
 static int loop_no_room(const Config *c) {
-        log_print(LOG_LEVEL_ERR, "no room on the disk: what could not be answered waits in processing/ (%s/%s)",
+        log_print(LOG_LEVEL_ERR,
+                  "no room on the disk: what could not be answered waits in processing/ (%s/%s)",
                   c->bridge->checkout.path, c->bridge->spool);
         loop_pace();
         return DRAIN_EXIT_LATER;
@@ -307,8 +318,13 @@ static int loop_no_room(const Config *c) {
 
 static int loop_drain(Config *c, bool watch, bool *ret_restart) {
         CLEANUP(loop_done)
-        Drain d = { .config = c, .spool = SPOOL_NULL, .lock_fd = -EBADF, .orders_fd = -EBADF, .ledger = LEDGER_NULL, .watch = watch };
-        PinRule rule = { .owner = c->uid, .forbid = 0 };
+        Drain d = {.config = c,
+                   .spool = SPOOL_NULL,
+                   .lock_fd = -EBADF,
+                   .orders_fd = -EBADF,
+                   .ledger = LEDGER_NULL,
+                   .watch = watch};
+        PinRule rule = {.owner = c->uid, .forbid = 0};
         const char *which = "";
         int r;
 
@@ -348,7 +364,10 @@ static int loop_project(const char *slug, bool watch) {
 
         do {
                 CLEANUP(config_done)
-                Config c = { .config_fd = -EBADF, .state_fd = -EBADF, .run_fd = -EBADF, .checkout_fd = -EBADF };
+                Config c = {.config_fd = -EBADF,
+                            .state_fd = -EBADF,
+                            .run_fd = -EBADF,
+                            .checkout_fd = -EBADF};
                 CLEANUP(str_freep) char *message = NULL;
                 int r = config_load(slug, &c, &message);
 
@@ -373,7 +392,8 @@ static int loop_project(const char *slug, bool watch) {
 
 static int loop_usage(FILE *to, int status) {
         (void)fputs("usage: spoolgate-drain [--watch] SLUG\n\n"
-                    "Drains the request spool of the project SLUG once and exits; with --watch it stays.\n"
+                    "Drains the request spool of the project SLUG once and exits; with --watch it "
+                    "stays.\n"
                     "Run by the user manager (spoolgate-SLUG.service); see spoolgate-drain(8).\n",
                     to);
         return status;
@@ -390,7 +410,8 @@ int drain_main(int argc, char **argv) {
         if (argc != 2 + watch || argv[argc - 1][0] == '-')
                 return loop_usage(stderr, DRAIN_EXIT_USAGE);
         if (geteuid() == 0) {
-                log_print(LOG_LEVEL_ERR, "refuses to run as root: a bridge acts with its user's rights only");
+                log_print(LOG_LEVEL_ERR,
+                          "refuses to run as root: a bridge acts with its user's rights only");
                 return DRAIN_EXIT_CONFIG;
         }
         if (spawn_reset_self() < 0 || hash_init() < 0) {

@@ -53,7 +53,9 @@ static int orders_cancel(Drain *d, const char *file, const Order *o) {
         bool found = false;
         int r = cancel_name(d, o->name.text, o->by, &found);
 
-        return r < 0 ? r : orders_reply(d, file, o, found, found ? "cancelled" : "no such request is waiting or running");
+        return r < 0 ? r
+                     : orders_reply(d, file, o, found,
+                                    found ? "cancelled" : "no such request is waiting or running");
 }
 
 static JournalKind orders_kind(const char *event) {
@@ -64,8 +66,13 @@ static JournalKind orders_kind(const char *event) {
 }
 
 static int orders_note(Drain *d, const char *file, const Order *o) {
-        int r = tell_audit(d, &(TellEvent){ .event = o->event, .request = o->name.text,
-                                            .detail = o->detail, .by = o->by, .duration_ms = -1, .sync = true },
+        int r = tell_audit(d,
+                           &(TellEvent){.event = o->event,
+                                        .request = o->name.text,
+                                        .detail = o->detail,
+                                        .by = o->by,
+                                        .duration_ms = -1,
+                                        .sync = true},
                            orders_kind(o->event));
 
         if (r >= 0)
@@ -75,8 +82,11 @@ static int orders_note(Drain *d, const char *file, const Order *o) {
 
 /* The order as the request that an agent would have written: parsed by the same parser. */
 static int orders_request(const Order *o, Str *ret_body) {
-        Request r = { .name = o->name, .verb = o->verb, .arg = o->arg, .requested_ms = o->name.stamp_ms,
-                      .timeout_sec = o->timeout_sec };
+        Request r = {.name = o->name,
+                     .verb = o->verb,
+                     .arg = o->arg,
+                     .requested_ms = o->name.stamp_ms,
+                     .timeout_sec = o->timeout_sec};
         CLEANUP(str_freep) char *body = NULL;
         int x = request_format(&r, &body);
 
@@ -137,7 +147,8 @@ static int orders_do(Drain *d, const char *file, const Order *o) {
         if (drain_find_name(d, o->name.text))
                 return 0; /* in hand: its end answers */
         if (orders_late(d, o))
-                return orders_reply(d, file, o, false, "the order is older than MAX_AGE; nothing was started");
+                return orders_reply(d, file, o, false,
+                                    "the order is older than MAX_AGE; nothing was started");
         return orders_lane_free(d, o) ? orders_take(d, file, o) : 0;
 }
 
@@ -155,7 +166,8 @@ static int orders_one(Drain *d, const char *file) {
                 r = order_parse(bytes.data, bytes.len, &o);
         if (r < 0)
                 return r;
-        if (r > 0) { /* no order of this version: it can't be answered, and must not be read for ever */
+        if (r >
+            0) { /* no order of this version: it can't be answered, and must not be read for ever */
                 r = publish_remove(d->orders_fd, file);
                 return r > 0 ? err_new(EACCES) : r;
         }
@@ -180,7 +192,8 @@ int orders_run(Drain *d) {
         d->ordered = false;
         for (size_t i = 0; r >= 0 && i < files.len; i++) {
                 const char *file = files.items[i];
-                r = drain_spare(d, str_ends(file, ".done.json") ? orders_stale(d, file) : orders_one(d, file));
+                r = drain_spare(d, str_ends(file, ".done.json") ? orders_stale(d, file)
+                                                                : orders_one(d, file));
         }
         return r < 0 ? r : 0;
 }

@@ -10,42 +10,41 @@ void outcome_done(Outcome *o) {
 }
 
 /* The sentence of a reason when no gate has a better one. */
+static const char *const outcome_sentences[REASON_COUNT] = {
+        [REASON_MALFORMED] = "the request is not what protocol version 1 asks for",
+        [REASON_NAME_MISMATCH] = "the file's name and its body disagree",
+        [REASON_UNKNOWN_KEY] = "the request has a key that version 1 does not know",
+        [REASON_HARD_DENIED] = "this verb is denied in code; no setting opens it",
+        [REASON_UNKNOWN_VERB] = "this bridge has no such verb",
+        [REASON_ARG_MISSING] = "this verb takes an argument",
+        [REASON_ARG_UNEXPECTED] = "this verb takes no argument",
+        [REASON_ARG_SHAPE] = "the argument is not of the form [a-z][a-z0-9_-]*",
+        [REASON_ARG_NOT_LISTED] = "the argument is not in this verb's list",
+        [REASON_EXPIRED] = "the request waited longer than its maximum age",
+        [REASON_FUTURE_DATED] = "the request is dated more than 60 s ahead of the host's clock",
+        [REASON_KEY_CONFLICT] = "this idempotency key belongs to another request",
+        [REASON_BAD_MAC] = "the request is not signed with this project's key",
+        [REASON_PAUSED] = "the operator has paused mutating verbs",
+        [REASON_POLICY] = "the operator's policy denies this verb",
+        [REASON_SCOPE] = "the verb needs a wider permission scope than is allowed here",
+        [REASON_RATE] = "the rate limit is reached",
+        [REASON_QUEUE_FULL] = "too many requests are waiting",
+        [REASON_INTEGRITY_MODIFIED] = "a guarded file differs from what is committed or sealed",
+        [REASON_INTEGRITY_UNSEALED] = "the guarded files are not sealed",
+        [REASON_INTEGRITY_ENV] = "an env file differs from what was sealed",
+        [REASON_INTEGRITY_ERROR] = "the integrity check could not be made",
+        [REASON_HOST_CONFIG] = "the host's configuration of this bridge does not hold",
+        [REASON_HOST_ERROR] = "the host could not record the run, so nothing was started",
+        [REASON_EXIT_NONZERO] = "the command failed",
+        [REASON_SIGNAL] = "the command was ended by a signal",
+        [REASON_TIMEOUT] = "the command ran into its deadline and was stopped",
+        [REASON_SPAWN] = "the command could not be started",
+        [REASON_CANCELLED] = "the run was cancelled",
+        [REASON_INTERRUPTED] = "the run was interrupted; whether it took effect is not known",
+};
+
 static const char *outcome_sentence(Reason r) {
-        switch (r) {
-        case REASON_MALFORMED: return "the request is not what protocol version 1 asks for";
-        case REASON_NAME_MISMATCH: return "the file's name and its body disagree";
-        case REASON_UNKNOWN_KEY: return "the request has a key that version 1 does not know";
-        case REASON_HARD_DENIED: return "this verb is denied in code; no setting opens it";
-        case REASON_UNKNOWN_VERB: return "this bridge has no such verb";
-        case REASON_ARG_MISSING: return "this verb takes an argument";
-        case REASON_ARG_UNEXPECTED: return "this verb takes no argument";
-        case REASON_ARG_SHAPE: return "the argument is not of the form [a-z][a-z0-9_-]*";
-        case REASON_ARG_NOT_LISTED: return "the argument is not in this verb's list";
-        case REASON_EXPIRED: return "the request waited longer than its maximum age";
-        case REASON_FUTURE_DATED: return "the request is dated more than 60 s ahead of the host's clock";
-        case REASON_KEY_CONFLICT: return "this idempotency key belongs to another request";
-        case REASON_BAD_MAC: return "the request is not signed with this project's key";
-        case REASON_PAUSED: return "the operator has paused mutating verbs";
-        case REASON_POLICY: return "the operator's policy denies this verb";
-        case REASON_SCOPE: return "the verb needs a wider permission scope than is allowed here";
-        case REASON_RATE: return "the rate limit is reached";
-        case REASON_QUEUE_FULL: return "too many requests are waiting";
-        case REASON_INTEGRITY_MODIFIED: return "a guarded file differs from what is committed or sealed";
-        case REASON_INTEGRITY_UNSEALED: return "the guarded files are not sealed";
-        case REASON_INTEGRITY_ENV: return "an env file differs from what was sealed";
-        case REASON_INTEGRITY_ERROR: return "the integrity check could not be made";
-        case REASON_HOST_CONFIG: return "the host's configuration of this bridge does not hold";
-        case REASON_HOST_ERROR: return "the host could not record the run, so nothing was started";
-        case REASON_EXIT_NONZERO: return "the command failed";
-        case REASON_SIGNAL: return "the command was ended by a signal";
-        case REASON_TIMEOUT: return "the command ran into its deadline and was stopped";
-        case REASON_SPAWN: return "the command could not be started";
-        case REASON_CANCELLED: return "the run was cancelled";
-        case REASON_INTERRUPTED: return "the run was interrupted; whether it took effect is not known";
-        case REASON_NONE:
-        case REASON_COUNT: break;
-        }
-        return "";
+        return outcome_sentences[r] ? outcome_sentences[r] : "";
 }
 
 static int outcome_say(Outcome *o, Reason reason, const char *sentence) {
@@ -83,10 +82,14 @@ static int outcome_blame(const Config *c, const char *file, const char *why, Out
 
 /* verb: the table's row of the request, or NULL. */
 static int outcome_host_config(const Config *c, const Verb *verb, Outcome *o) {
+        if (c->key_trouble)
+                return str_addf(&o->message, ": %s\nspoolgate install --slug %s --auth", c->trouble,
+                                c->layout.slug);
         if (!c->policy)
                 return outcome_blame(c, "policy.conf", c->trouble, o);
         if (verb && verb->missing)
-                return str_addf(&o->message, ": %s\nspoolgate install --slug %s", verb->missing, c->layout.slug);
+                return str_addf(&o->message, ": %s\nspoolgate install --slug %s", verb->missing,
+                                c->layout.slug);
         return outcome_blame(c, "verbs.json", c->own_trouble, o);
 }
 
@@ -121,7 +124,8 @@ int outcome_of_verdict(const Config *c, const char *verb, const Verdict *v, Outc
                 return r;
         switch ((int)v->reason) {
         case REASON_POLICY:
-                r = str_addf(&o.message, ": MODE_%s is not auto in policy.conf", v->call.verb->name);
+                r = str_addf(&o.message, ": MODE_%s is not auto in policy.conf",
+                             v->call.verb->name);
                 if (r >= 0)
                         r = outcome_edit(&o, c, "policy.conf");
                 break;
@@ -130,12 +134,17 @@ int outcome_of_verdict(const Config *c, const char *verb, const Verdict *v, Outc
                 r = str_addf(&o.message, "; try again in %lld s", (long long)v->retry_after_sec);
                 break;
         case REASON_ARG_MISSING:
-        case REASON_ARG_NOT_LISTED: r = outcome_list_args(c, row, &o); break;
+        case REASON_ARG_NOT_LISTED:
+                r = outcome_list_args(c, row, &o);
+                break;
         case REASON_UNKNOWN_VERB:
                 r = str_addf(&o.message, "\nspoolgate verbs -s %s", c->layout.slug);
                 break;
-        case REASON_HOST_CONFIG: r = outcome_host_config(c, row, &o); break;
-        default: break;
+        case REASON_HOST_CONFIG:
+                r = outcome_host_config(c, row, &o);
+                break;
+        default:
+                break;
         }
         if (r < 0)
                 return r;
@@ -148,12 +157,12 @@ static const char *outcome_stage(const char *stage) {
         static const struct {
                 const char *stage, *text;
         } words[] = {
-                { "bus", "the user manager could not be reached\nsystemctl --user status" },
-                { "exists", "a scope of that name is there already" },
-                { "job", "the user manager refused the scope" },
-                { "job-timeout", "the user manager did not make the scope in time" },
-                { "place", "the run did not arrive in its scope" },
-                { "fork", "no process could be made" },
+                {"bus", "the user manager could not be reached\nsystemctl --user status"},
+                {"exists", "a scope of that name is there already"},
+                {"job", "the user manager refused the scope"},
+                {"job-timeout", "the user manager did not make the scope in time"},
+                {"place", "the run did not arrive in its scope"},
+                {"fork", "no process could be made"},
         };
 
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -180,19 +189,23 @@ int outcome_of_result(const RunResult *r, const Grant *grant, Outcome *ret) {
         case RESULT_SIGNAL:
                 e = outcome_say(&o, REASON_SIGNAL, NULL);
                 if (e >= 0)
-                        e = str_addf(&o.message, " (SIG%s)", sigabbrev_np(r->code) ? sigabbrev_np(r->code) : "?");
+                        e = str_addf(&o.message, " (SIG%s)",
+                                     sigabbrev_np(r->code) ? sigabbrev_np(r->code) : "?");
                 break;
         case RESULT_TIMEOUT:
                 e = outcome_say(&o, REASON_TIMEOUT, NULL);
                 if (e >= 0 && grant)
                         e = str_addf(&o.message, " after %u s", grant_timeout_sec(grant));
                 break;
-        case RESULT_CANCELLED: e = outcome_say(&o, REASON_CANCELLED, NULL); break;
+        case RESULT_CANCELLED:
+                e = outcome_say(&o, REASON_CANCELLED, NULL);
+                break;
         case RESULT_SPAWN:
                 e = outcome_say(&o, REASON_SPAWN, NULL);
                 if (e >= 0)
-                        e = str_addf(&o.message, ": %s", outcome_stage(r->spawn_stage) ? outcome_stage(r->spawn_stage)
-                                                                                     : strerror(r->code));
+                        e = str_addf(&o.message, ": %s",
+                                     outcome_stage(r->spawn_stage) ? outcome_stage(r->spawn_stage)
+                                                                   : strerror(r->code));
                 break;
         }
         if (e < 0)

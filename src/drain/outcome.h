@@ -1,6 +1,7 @@
 /* drain/outcome.h - every mapping to reason codes, and the words for people that go with them
  *
- * A message never holds agent bytes; where a person can mend it, its last line is the exact command. */
+ * A message never holds agent bytes; where a person can mend it, its last line is the exact
+ * command. */
 #pragma once
 #include "base/err.h"
 #include "base/str.h"
@@ -15,13 +16,14 @@ typedef struct Outcome { /* owns its message; the Response it fills points into 
         int64_t retry_after_sec; /* < 0: null */
         Str message;
 } Outcome;
-#define OUTCOME_NULL ((Outcome){ .retry_after_sec = -1 })
+#define OUTCOME_NULL ((Outcome){.retry_after_sec = -1})
 void outcome_done(Outcome *o);
 
 /* A refusal: detail is a fixed sentence or NULL for the reason's own. */
 MUST_CHECK int outcome_refuse(const Config *c, Reason reason, const char *detail, Outcome *ret);
 /* A gate's verdict that refuses; verb is the request's. */
-MUST_CHECK int outcome_of_verdict(const Config *c, const char *verb, const Verdict *v, Outcome *ret);
+MUST_CHECK int outcome_of_verdict(const Config *c, const char *verb, const Verdict *v,
+                                  Outcome *ret);
 /* A finished run. */
 MUST_CHECK int outcome_of_result(const RunResult *r, const Grant *grant, Outcome *ret);
 /* The run's end is not known. */

@@ -8,7 +8,9 @@
 
 enum { PUMP_BATCH = 4096, PUMP_RETRY_SEC = 30 };
 
-typedef struct PumpLine { size_t read, mutating; } PumpLine;
+typedef struct PumpLine {
+        size_t read, mutating;
+} PumpLine;
 
 static int pump_queued(Drain *d, const Name *name, size_t ahead) {
         CLEANUP(str_done) Str line = STR_NULL;
@@ -25,12 +27,13 @@ static int pump_queued(Drain *d, const Name *name, size_t ahead) {
         if (r < 0)
                 return r;
         r = retire_acknowledge(&d->spool, name->text, line.data, line.len);
-        return r < 0 ? drain_spare(d, r) : 0; /* blocked or newer: the final answer will be tried all the same */
+        return r < 0 ? drain_spare(d, r)
+                     : 0; /* blocked or newer: the final answer will be tried all the same */
 }
 
 int pump_acknowledge(Drain *d) {
         CLEANUP(strv_done) Strv names = STRV_NULL;
-        PumpLine line = { 0, 0 };
+        PumpLine line = {0, 0};
         bool more;
         int r = scan_visible(d->spool.dirs[SPOOL_REQUESTS], PUMP_BATCH, &names, &more);
 
@@ -39,9 +42,15 @@ int pump_acknowledge(Drain *d) {
                 if (name_parse(names.items[i], &name) != 0)
                         continue;
                 switch (step_lane(d, &name)) {
-                case STEP_NOW: r = pump_queued(d, &name, 0); break;
-                case STEP_READ: r = pump_queued(d, &name, line.read++); break;
-                case STEP_MUTATING: r = pump_queued(d, &name, line.mutating++); break;
+                case STEP_NOW:
+                        r = pump_queued(d, &name, 0);
+                        break;
+                case STEP_READ:
+                        r = pump_queued(d, &name, line.read++);
+                        break;
+                case STEP_MUTATING:
+                        r = pump_queued(d, &name, line.mutating++);
+                        break;
                 }
         }
         return r < 0 ? r : 0;
@@ -63,18 +72,21 @@ static int pump_entry(Drain *d, const char *entry, PumpLine *line) {
 
         if (name_parse(entry, &name) != 0)
                 return step_hostile(d, entry);
-        if (drain_find_name(d, entry)) { /* sent again while the first one is in hand: a replay, later */
+        if (drain_find_name(
+                    d, entry)) { /* sent again while the first one is in hand: a replay, later */
                 line->mutating++;
                 return 0;
         }
         switch (step_lane(d, &name)) {
-        case STEP_NOW: return step_take(d, &name);
+        case STEP_NOW:
+                return step_take(d, &name);
         case STEP_READ:
                 running = drain_running(d, VERB_READONLY);
                 if (line->read == 0 && running < lanes)
                         return step_take(d, &name);
                 return pump_wait(d, &name, &line->read, running);
-        case STEP_MUTATING: break;
+        case STEP_MUTATING:
+                break;
         }
         running = drain_running(d, VERB_MUTATING);
         if (line->mutating == 0 && running == 0)
@@ -84,7 +96,7 @@ static int pump_entry(Drain *d, const char *entry, PumpLine *line) {
 
 int pump_run(Drain *d) {
         CLEANUP(strv_done) Strv names = STRV_NULL;
-        PumpLine line = { 0, 0 };
+        PumpLine line = {0, 0};
         uint64_t before = d->moved;
         bool more;
         int r;

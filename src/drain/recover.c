@@ -99,7 +99,8 @@ static int recover_all_begun(Drain *d) {
         for (size_t i = 0; r >= 0 && i < keys.len; i++) {
                 LedgerEntry e = LEDGER_ENTRY_NULL;
                 r = ledger_find(&d->ledger, keys.items[i], &e);
-                if (r == 0 && e.state == LEDGER_ENDED) { /* ended wins: the begun file is a leftover */
+                if (r == 0 &&
+                    e.state == LEDGER_ENDED) { /* ended wins: the begun file is a leftover */
                         r = ledger_forget(&d->ledger, keys.items[i]);
                         r = r > 0 ? 0 : r;
                 } else if (r >= 0) {
@@ -120,7 +121,8 @@ static int recover_answered(Drain *d, const Job *j, bool *ret_done) {
         int r;
 
         *ret_done = false;
-        if (request_parse(&j->name, j->body.data ? j->body.data : "", j->body.len, &request, &reason, &detail) != 0)
+        if (request_parse(&j->name, j->body.data ? j->body.data : "", j->body.len, &request,
+                          &reason, &detail) != 0)
                 return 0;
         ledger_key(request->idempotency_key, j->name.text, key);
         r = ledger_find(&d->ledger, key, &e);
@@ -169,8 +171,13 @@ static int recover_processing(Drain *d, const char *entry) {
         r = quarantine_take(&d->spool, SPOOL_PROCESSING, entry, clock_wall_ms(), kept);
         if (r < 0)
                 return r;
-        r = tell_audit(d, &(TellEvent){ .event = "quarantined", .request = entry, .detail = "stood in processing/",
-                                        .duration_ms = -1, .counted = true }, JOURNAL_QUARANTINED);
+        r = tell_audit(d,
+                       &(TellEvent){.event = "quarantined",
+                                    .request = entry,
+                                    .detail = "stood in processing/",
+                                    .duration_ms = -1,
+                                    .counted = true},
+                       JOURNAL_QUARANTINED);
         return r == -ENOMEM ? r : 0;
 }
 
@@ -184,7 +191,8 @@ static int recover_all_processing(Drain *d) {
         return r;
 }
 
-/* STATE/run/ID whose ledger entry has ended: the crash came between ledger and tidying. Others were read-only runs. */
+/* STATE/run/ID whose ledger entry has ended: the crash came between ledger and tidying. Others were
+ * read-only runs. */
 static int recover_result(Drain *d, const char *id) {
         CLEANUP(str_done) Str none = STR_NULL;
         LedgerEntry e = LEDGER_ENTRY_NULL;
@@ -197,7 +205,8 @@ static int recover_result(Drain *d, const char *id) {
         if (hash_is_hex(id, 64)) {
                 r = ledger_find(&d->ledger, id, &e);
                 if (r == 0 && e.state == LEDGER_ENDED && name_parse(e.name, &name) == 0)
-                        r = retire_respond(&d->spool, name.text, e.response.data, e.response.len, true);
+                        r = retire_respond(&d->spool, name.text, e.response.data, e.response.len,
+                                           true);
                 ledger_entry_done(&e);
         } else {
                 r = result_cancel(d->config->run_fd, id);

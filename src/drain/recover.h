@@ -1,4 +1,5 @@
-/* drain/recover.h - what an earlier drain left, settled by the table in drain/step.h, before anything new is taken */
+/* drain/recover.h - what an earlier drain left, settled by the table in drain/step.h, before
+ * anything new is taken */
 #pragma once
 #include "base/err.h"
 #include "drain/drain.h"

@@ -47,21 +47,35 @@ static int start_identify(Drain *d, Job *j) {
         }
         if (plan_verb(j->plan)->launch != VERB_SCOPE || !str_eq(c->bridge->launch, "scope"))
                 return 0;
-        return str_printf(&j->unit, "spoolgate-%s.%s-%s.scope", c->layout.slug, j->verb, j->name.nonce);
+        return str_printf(&j->unit, "spoolgate-%s.%s-%s.scope", c->layout.slug, j->verb,
+                          j->name.nonce);
 }
 
 /* I3: audit line, then ledger entry, each on disk before the next step. */
 static int start_record(Drain *d, Job *j) {
         CLEANUP(str_freep) char *argv = NULL;
-        LedgerEntry e = { .state = LEDGER_BEGUN, .name = j->name.text, .verb = j->verb, .arg = j->arg,
-                          .unit = j->unit, .began_ms = j->began_ms };
+        LedgerEntry e = {.state = LEDGER_BEGUN,
+                         .name = j->name.text,
+                         .verb = j->verb,
+                         .arg = j->arg,
+                         .unit = j->unit,
+                         .began_ms = j->began_ms};
         int r = plan_format(j->plan, &argv);
 
         if (r < 0)
                 return r;
-        r = tell_audit(d, &(TellEvent){ .event = "start", .request = j->name.text, .verb = j->verb, .arg = j->arg,
-                                        .argv = argv, .unit = j->unit, .key = j->ledgered ? j->key : NULL,
-                                        .by = j->by, .duration_ms = -1, .sync = true }, JOURNAL_STARTED);
+        r = tell_audit(d,
+                       &(TellEvent){.event = "start",
+                                    .request = j->name.text,
+                                    .verb = j->verb,
+                                    .arg = j->arg,
+                                    .argv = argv,
+                                    .unit = j->unit,
+                                    .key = j->ledgered ? j->key : NULL,
+                                    .by = j->by,
+                                    .duration_ms = -1,
+                                    .sync = true},
+                       JOURNAL_STARTED);
         if (r < 0)
                 return r == -ENOMEM ? r : START_E_RECORD;
         if (!j->ledgered)
@@ -69,7 +83,8 @@ static int start_record(Drain *d, Job *j) {
         memcpy(e.key, j->key, sizeof(e.key));
         memcpy(e.fingerprint, j->fingerprint, sizeof(e.fingerprint));
         r = ledger_begin(&d->ledger, &e);
-        if (r < 0) /* it may stand there all the same, unsynced: it must not turn the refusal into "interrupted" */
+        if (r < 0) /* it may stand there all the same, unsynced: it must not turn the refusal into
+                      "interrupted" */
                 (void)!ledger_forget(&d->ledger, e.key);
         return r == 0 || r == -ENOMEM ? r : START_E_RECORD;
 }
@@ -83,10 +98,12 @@ static void start_announce(Drain *d, const Job *j, const char *log) {
         response.started_ms = j->began_ms;
         response.log = log;
         if (tell_response(d, j, &response, false) < 0)
-                return; /* begun is begun: that the reader isn't told (no room) must not make it "interrupted" */
+                return; /* begun is begun: that the reader isn't told (no room) must not make it
+                           "interrupted" */
 }
 
-/* The keeper could not be forked: the begun entry ends like any other run, with a result written here. */
+/* The keeper could not be forked: the begun entry ends like any other run, with a result written
+ * here. */
 static int start_failed(Drain *d, Job *j, int error) {
         RunResult result = RUN_RESULT_NULL;
         int r;
@@ -106,16 +123,25 @@ static int start_keeper(Drain *d, Job **j, int *lock_fd, int *log_fd) {
         RunSpec spec;
         int r;
 
-        r = str_printf(&description, "spoolgate %s: %s%s%s", c->layout.slug, job->verb, job->arg ? " " : "",
-                       job->arg ? job->arg : "");
+        r = str_printf(&description, "spoolgate %s: %s%s%s", c->layout.slug, job->verb,
+                       job->arg ? " " : "", job->arg ? job->arg : "");
         if (r < 0)
                 return r;
         spec = (RunSpec){
-                .plan = job->plan, .id = job->id, .unit = job->unit, .description = description,
-                .tasks_max = c->bridge->tasks_max, .memory_max = c->bridge->memory_max, .run_fd = c->run_fd,
-                .lock_fd = *lock_fd, .log_fd = *log_fd, .timeout_sec = grant_timeout_sec(job->grant),
-                .term_grace_ms = START_TERM_GRACE_MS, .exit_grace_ms = START_EXIT_GRACE_MS,
-                .sync = job->ledgered, .redact = c->redact,
+                .plan = job->plan,
+                .id = job->id,
+                .unit = job->unit,
+                .description = description,
+                .tasks_max = c->bridge->tasks_max,
+                .memory_max = c->bridge->memory_max,
+                .run_fd = c->run_fd,
+                .lock_fd = *lock_fd,
+                .log_fd = *log_fd,
+                .timeout_sec = grant_timeout_sec(job->grant),
+                .term_grace_ms = START_TERM_GRACE_MS,
+                .exit_grace_ms = START_EXIT_GRACE_MS,
+                .sync = job->ledgered,
+                .redact = c->redact,
         };
         r = keeper_start(&spec, &job->run);
         *lock_fd = fd_close(*lock_fd);
@@ -144,7 +170,8 @@ int start_run(Drain *d, Job **j) {
                 return r;
         if (result_lock(c->run_fd, (*j)->id, &lock_fd) != 0)
                 return START_E_RECORD;
-        r = retire_open_log(&d->spool, (*j)->name.text, &log_fd) == 0 ? start_record(d, *j) : START_E_RECORD;
+        r = retire_open_log(&d->spool, (*j)->name.text, &log_fd) == 0 ? start_record(d, *j)
+                                                                      : START_E_RECORD;
         if (r != 0) { /* nothing runs: the lock file says nothing */
                 int x = result_forget(c->run_fd, (*j)->id);
                 return x < 0 ? x : r;

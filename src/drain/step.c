@@ -24,7 +24,8 @@ int step_hostile(Drain *d, const char *entry) {
         return answer_quarantine(d, SPOOL_REQUESTS, entry, "not a request name");
 }
 
-/* What can't be claimed (a directory of a foreign uid) leaves the line where it stands, and gets its answer. */
+/* What can't be claimed (a directory of a foreign uid) leaves the line where it stands, and gets
+ * its answer. */
 static int step_stuck(Drain *d, const Name *name) {
         CLEANUP(job_freep) Job *j = NULL;
         CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
@@ -49,7 +50,8 @@ static int step_claim(Drain *d, const Name *name, bool *ret_claimed) {
 
         *ret_claimed = false;
         if (r == CLAIM_E_EXISTS) { /* planted: recovery has left nothing there */
-                r = answer_quarantine(d, SPOOL_PROCESSING, name->text, "stood in processing/ unclaimed");
+                r = answer_quarantine(d, SPOOL_PROCESSING, name->text,
+                                      "stood in processing/ unclaimed");
                 if (r >= 0)
                         r = claim_take(&d->spool, name->text);
         }
@@ -81,7 +83,7 @@ int step_turn_away(Drain *d, const Name *name, Reason reason, int64_t retry_afte
         if (r < 0)
                 return r;
         o.retry_after_sec = retry_after_sec;
-        return answer_refuse(d, j, &o, "queue", (VerbCall){ 0 });
+        return answer_refuse(d, j, &o, "queue", (VerbCall){0});
 }
 
 /* Bytes become a Request, or an answer. */
@@ -94,12 +96,13 @@ static int step_parse(Drain *d, Job *j, int unread) {
         if (r > 0)
                 detail = claim_reason(r);
         else
-                r = request_parse(&j->name, j->body.data ? j->body.data : "", j->body.len, &j->request, &reason, &detail);
+                r = request_parse(&j->name, j->body.data ? j->body.data : "", j->body.len,
+                                  &j->request, &reason, &detail);
         if (r <= 0)
                 return r;
         j->readable = reason != REASON_MALFORMED;
         x = outcome_refuse(d->config, reason, detail, &o);
-        return x < 0 ? x : answer_refuse(d, j, &o, "body", (VerbCall){ 0 });
+        return x < 0 ? x : answer_refuse(d, j, &o, "body", (VerbCall){0});
 }
 
 static int step_plan_only(Drain *d, Job *j) {
@@ -125,7 +128,8 @@ static int step_self(Drain *d, Job *j, const Verdict *v) {
         r = cancel_nonce(d, j->name.nonce, &found);
         if (r < 0 || found)
                 return r < 0 ? r : answer_now(d, j, "cancelled", "");
-        r = outcome_refuse(d->config, REASON_ARG_NOT_LISTED, "no request of yours with this nonce is waiting or running", &o);
+        r = outcome_refuse(d->config, REASON_ARG_NOT_LISTED,
+                           "no request of yours with this nonce is waiting or running", &o);
         return r < 0 ? r : answer_refuse(d, j, &o, "arg", v->call);
 }
 
@@ -164,7 +168,7 @@ static int step_judged(Drain *d, Job **j, Verdict *v) {
 }
 
 static int step_judge(Drain *d, Job **j) {
-        Verdict v = { 0 };
+        Verdict v = {0};
         int r = judge_request(d, *j, &v);
 
         return r < 0 ? r : step_judged(d, j, &v);

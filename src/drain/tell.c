@@ -69,7 +69,8 @@ static void tell_journal(const Drain *d, const TellEvent *e, JournalKind kind, c
                 return; /* the journal is a copy: out of memory leaves the audit line */
         if (str_addf(&text, "%s: %s %s%s%s%s%s%s%s", e->event, name.len ? name.data : "-",
                      e->verb ? e->verb : "", e->arg ? " " : "", e->arg ? e->arg : "",
-                     outcome ? ": " : "", outcome ? outcome : "", e->reason != REASON_NONE ? ": " : "",
+                     outcome ? ": " : "", outcome ? outcome : "",
+                     e->reason != REASON_NONE ? ": " : "",
                      e->reason != REASON_NONE ? reason_name(e->reason) : "") < 0)
                 return;
         journal_send(&(JournalEntry){
@@ -87,7 +88,7 @@ static void tell_journal(const Drain *d, const TellEvent *e, JournalKind kind, c
 
 /* A flood of refusals (or pings) is counted; one line sums up what was left out. */
 static int tell_counted(Drain *d, bool *ret_write) {
-        PolicyRate limit = { 600, 60 };
+        PolicyRate limit = {600, 60};
         CLEANUP(record_freep) Record *r = NULL;
         CLEANUP(str_freep) char *body = NULL;
         char now[CLOCK_TEXT_SIZE], hash[HASH_HEX_SIZE];
@@ -114,7 +115,8 @@ static int tell_counted(Drain *d, bool *ret_write) {
                 return x;
         x = audit_append(d->audit, body, false, hash);
         if (x == 0)
-                tell_journal(d, &(TellEvent){ .event = "summed", .duration_ms = -1 }, JOURNAL_SUMMED, hash);
+                tell_journal(d, &(TellEvent){.event = "summed", .duration_ms = -1}, JOURNAL_SUMMED,
+                             hash);
         return x > 0 ? err_new(EMSGSIZE) : x;
 }
 
@@ -174,7 +176,8 @@ static int tell_verb(const Drain *d, const Verb *v, Record *list) {
         if (x >= 0)
                 x = record_put_str(r, "class", verb_class_name(v->class));
         if (x >= 0)
-                x = record_put_str(r, "mode", p && policy_mode(p, v) == POLICY_AUTO ? "auto" : "deny");
+                x = record_put_str(r, "mode",
+                                   p && policy_mode(p, v) == POLICY_AUTO ? "auto" : "deny");
         if (x >= 0)
                 x = args ? record_put_strv(r, "arg", args) : record_put_null(r, "arg");
         if (x >= 0)

@@ -1,4 +1,5 @@
-/* drain/tell.h - what a drain lets others know: audit lines with their journal copies, responses, diagnostics */
+/* drain/tell.h - what a drain lets others know: audit lines with their journal copies, responses,
+ * diagnostics */
 #pragma once
 #include "base/err.h"
 #include "drain/drain.h"
@@ -8,30 +9,31 @@
 #include "wire/response.h"
 
 typedef struct TellEvent {
-        const char *event;     /* "start" "end" "refused" "replayed" "planned" "quarantined" "summed" */
-        const char *request;   /* raw bytes of the entry's name; escaped on the way */
+        const char *event; /* "start" "end" "refused" "replayed" "planned" "quarantined" "summed" */
+        const char *request; /* raw bytes of the entry's name; escaped on the way */
         const char *verb, *arg;
         const char *gate;
-        const char *detail;    /* fixed words */
-        const char *argv;      /* start: plan_format */
-        const char *key;       /* ledger key, or NULL */
+        const char *detail;      /* fixed words */
+        const char *argv;        /* start: plan_format */
+        const char *key;         /* ledger key, or NULL */
         const char *fingerprint; /* with it, a refusal can be approved */
-        const char *by;        /* the operator who ordered it; NULL: the agent */
+        const char *by;          /* the operator who ordered it; NULL: the agent */
         const char *unit;
         bool has_state;
         State state;
         Reason reason;
         bool has_exit;
         int exit;
-        int64_t duration_ms;   /* < 0: left out */
-        bool counted;          /* nothing runs by it: it falls under AUDIT_REFUSALS */
+        int64_t duration_ms; /* < 0: left out */
+        bool counted;        /* nothing runs by it: it falls under AUDIT_REFUSALS */
         bool sync;
 } TellEvent;
-#define TELL_EVENT_NULL ((TellEvent){ .duration_ms = -1 })
+#define TELL_EVENT_NULL ((TellEvent){.duration_ms = -1})
 
 /* Appends the line, then sends the journal's copy. -errno: it isn't on record. */
 MUST_CHECK int tell_audit(Drain *d, const TellEvent *e, JournalKind kind);
-/* responses/NAME, and whoever ordered j gets a copy of a terminal one. An undeliverable response is no error. */
+/* responses/NAME, and whoever ordered j gets a copy of a terminal one. An undeliverable response is
+ * no error. */
 MUST_CHECK int tell_response(Drain *d, const Job *j, Response *r, bool sync);
 /* The same with r formatted already. */
 MUST_CHECK int tell_line(Drain *d, const Job *j, const Response *r, const Str *line, bool sync);
