@@ -77,7 +77,8 @@ static int log_lines(LogLevel level, Str *out, const char *text) {
 void log_message(LogLevel level, const char *text) {
         CLEANUP(str_done) Str out = STR_NULL;
 
-        if (log_lines(level, &out, text) == 0 && io_write_all(STDERR_FILENO, out.data, out.len) == 0)
+        if (log_lines(level, &out, text) == 0 &&
+            io_write_all(STDERR_FILENO, out.data, out.len) == 0)
                 return;
         log_print(level, "%s", text);
 }

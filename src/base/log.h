@@ -16,6 +16,6 @@ typedef enum LogLevel {
 void log_open(const char *program);
 void log_print(LogLevel level, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* A message of several lines: the first behind "PROGRAM: ", the others as they are, so that a remedy stands
- * alone on its line, ready to paste. Every line escaped. */
+/* A message of several lines: the first behind "PROGRAM: ", the others as they are, so that a
+ * remedy stands alone on its line, ready to paste. Every line escaped. */
 void log_message(LogLevel level, const char *text);

@@ -50,8 +50,8 @@ static void exitlines_line(ExitLines *e) {
                 exitlines_command(e, e->line + 7);
         else if (str_starts(e->line, "exit code: "))
                 exitlines_status(e, e->line + 11);
-        else if (strstr(e->line, "no such container") || strstr(e->line, "no container with name") ||
-                 strstr(e->line, "no such pod"))
+        else if (strstr(e->line, "no such container") ||
+                 strstr(e->line, "no container with name") || strstr(e->line, "no such pod"))
                 e->absent = true;
         e->len = 0;
 }

@@ -1,11 +1,11 @@
 /* run/exitlines.h - the status that podman-compose 1.x says but does not give
  *
- * It ends 0 whatever podman ended with, and prints "podman VERB ..." before and "exit code: N" after each command (podman_compose.py,
- * Podman.run; PYTHONUNBUFFERED keeps the order). Read here: any N but 0 fails the run, except
- *   run    answered by a following "podman start" of the same container, whose status then decides
- *   logs  whose text may hold such lines itself: the last one counts
- *   stop, rm, pod   of what is not there ("no such container", "no container with name", "no such pod")
- * A forged line in a build's output can only turn a success into a failure. */
+ * It ends 0 whatever podman ended with, and prints "podman VERB ..." before and "exit code: N"
+ * after each command (podman_compose.py, Podman.run; PYTHONUNBUFFERED keeps the order). Read here:
+ * any N but 0 fails the run, except run    answered by a following "podman start" of the same
+ * container, whose status then decides logs  whose text may hold such lines itself: the last one
+ * counts stop, rm, pod   of what is not there ("no such container", "no container with name", "no
+ * such pod") A forged line in a build's output can only turn a success into a failure. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

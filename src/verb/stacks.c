@@ -18,9 +18,11 @@
                 .needs = VERB_SCOPE_READONLY, .timeout_sec = 60, .timeout_cap_sec = 600            \
         }
 /* means the request of its own nonce: the agent's own, waiting or running */
-#define CANCEL \
-        { .name = "cancel", .class = VERB_READONLY, .launch = VERB_SELF, .needs = VERB_SCOPE_READONLY, \
-          .timeout_sec = 60, .timeout_cap_sec = 600 }
+#define CANCEL                                                                                     \
+        {                                                                                          \
+                .name = "cancel", .class = VERB_READONLY, .launch = VERB_SELF,                     \
+                .needs = VERB_SCOPE_READONLY, .timeout_sec = 60, .timeout_cap_sec = 600            \
+        }
 #define READONLY(name_, arg_, ...)                                                                 \
         {                                                                                          \
                 .name = name_, .class = VERB_READONLY, .launch = VERB_DIRECT, .arg = arg_,         \

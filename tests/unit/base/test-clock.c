@@ -62,7 +62,8 @@ START_TEST(format_keeps_to_its_bounds) {
 }
 END_TEST
 
-/* Some second of every 13th day (all days of the month and leap years come up) up to the year 9999: as the C library has it, and back again. */
+/* Some second of every 13th day (all days of the month and leap years come up) up to the year 9999:
+ * as the C library has it, and back again. */
 START_TEST(format_and_parse_across_the_years) {
         for (int64_t day = 0; day <= last_ms / 86400000; day += 13) {
                 int64_t ms = day * 86400000 + day * 7919 % 86400000, back;
