@@ -3,7 +3,7 @@
 # shellcheck disable=SC1091,SC2034,SC2010
 . "$(dirname "$0")/lib.sh"
 
-for module in scope keeper kin; do
+for module in scope keeper keeper-scope keeper-end kin; do
         check "12-unit-run-$module" <<END
 cd /tmp; "\$BUILD/tests/unit/run/test-run-$module" | tail -n 4
 END
