@@ -53,8 +53,8 @@ int unitstates_parse(const char *text, UnitStates *s) {
                 text += len + (text[len] == '\n');
         }
         for (size_t i = 0; r == 0 && i < UNITS_COUNT; i++) {
-                char **all[] = {&s->units[i].load, &s->units[i].active, &s->units[i].enabled,
-                                &s->units[i].result};
+                char **all[] = {&s->units[i].load,   &s->units[i].active, &s->units[i].enabled,
+                                &s->units[i].result, &s->units[i].reload, &s->units[i].limit};
 
                 for (size_t k = 0; r == 0 && k < sizeof(all) / sizeof(all[0]); k++)
                         r = *all[k] ? 0 : str_dup("", all[k]);
