@@ -370,8 +370,8 @@ END_TEST
 START_TEST(render_lists) {
         CLEANUP(outcome_done) Outcome o = {0};
         static const char *const trusts[] = {
-                "c.yaml:1: dev.Dockerfile is a Dockerfile that is not guarded: the agent can "
-                "change it",
+                ("c.yaml:1: dev.Dockerfile is a Dockerfile that is not guarded: the agent can "
+                 "change it"),
                 "c.yaml:1: data/x.env is not guarded: the agent can change it",
                 "c.yaml:1: /var/run/docker.sock lies outside the checkout",
         };
