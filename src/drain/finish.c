@@ -125,7 +125,7 @@ int finish_job(Drain *d, Job *j) {
         bool known = false;
         int r;
 
-        if (mine->phase == JOB_RUNNING && mine->run.pidfd >= 0)
+        if (mine->run.pidfd >= 0)
                 (void)waitid(P_PIDFD, (id_t)mine->run.pidfd, &(siginfo_t){0},
                              WEXITED); /* its word is the result file */
         r = finish_outcome(d, mine, &result, &o, &known);

@@ -148,7 +148,11 @@ static int start_keeper(Drain *d, Job **j, int *lock_fd, int *log_fd) {
         *log_fd = fd_close(*log_fd);
         job->phase = JOB_RUNNING;
         drain_link(d, j);
-        return r < 0 ? start_failed(d, job, r) : start_watch(d, job);
+        if (r < 0)
+                return start_failed(d, job, r);
+        if (start_watch(d, job) < 0)
+                job->phase = JOB_FOREIGN; /* it runs: looked at by the clock, as one of an earlier drain */
+        return 0;
 }
 
 int start_run(Drain *d, Job **j) {
