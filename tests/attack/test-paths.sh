@@ -114,7 +114,6 @@ for d in tmp processing responses archive quarantine diagnostics inbox; do ln -s
 mkdir "$P/evil/spoolgate/requests"
 : >"$EFFECTS"
 wrong=0
-answers=0
 for what in untracked/spoolgate:evil/spoolgate untracked/spoolgate/responses:evil/spoolgate/responses untracked/spoolgate/requests:evil/spoolgate/tmp; do
         race exchange "$P/${what%%:*}" "$P/${what##*:}"
         for i in 1 2 3; do
@@ -193,7 +192,7 @@ empty "row 58: nothing is left in the line"
 shaped
 race copy "$(body api)" "$R/$NAME"
 drain_start
-check "row 57: it is answered" await answered "$NAME" done
+check "row 57: it is answered" await answered "$NAME" "done"
 kill -TERM "$DRAIN_PID"
 drain_wait
 race_end

@@ -114,10 +114,10 @@ flow_stack >"$HOST/stack"
 
 drain_start --watch demo
 request restart web
-await answered "$NAME" done
+await answered "$NAME" "done"
 rm "$STATE/audit.log"
 request restart api
-check "row 117: deleted under a watcher: it goes on" await answered "$NAME" done
+check "row 117: deleted under a watcher: it goes on" await answered "$NAME" "done"
 kill -TERM "$DRAIN_PID"
 drain_wait
 request restart web

@@ -5,7 +5,7 @@
 # Root re-executes itself as a free uid (the drain refuses root) unless keep-root is given; then `as_user` runs things as that
 # uid. $T is the scratch directory, $P the checkout, $S the spool, $STATE and $CONF the host's, $EFFECTS what the stack did.
 # Every drain run is bounded in time. Events are waited for by FIFO or by `await`, never by a fixed sleep.
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2120
 set -u
 LC_ALL=C
 TZ=UTC

@@ -196,11 +196,11 @@ flow_policy
 
 drain_start --watch demo
 request ping
-check "a watcher answers" await answered "$NAME" done
+check "a watcher answers" await answered "$NAME" "done"
 request restart web
-check "and the next one" await answered "$NAME" done
+check "and the next one" await answered "$NAME" "done"
 request status
-check "and a third" await answered "$NAME" done
+check "and a third" await answered "$NAME" "done"
 flow_policy MODE_restart=deny
 request restart web
 check "a changed policy holds at once" await answered "$NAME" denied
@@ -208,7 +208,7 @@ check "capabilities follow" await grep -q '"verb":"restart","class":"mutating","
 flow_policy
 flow_bridge '"tasks_max": 100'
 request restart web
-check "a changed bridge file is taken up" await answered "$NAME" done
+check "a changed bridge file is taken up" await answered "$NAME" "done"
 kill -TERM "$DRAIN_PID"
 drain_wait
 equal "SIGTERM ends it well" "$RC $(cat "$T/drain.bg.err")" "0 "

@@ -27,7 +27,7 @@ drain_start
 check "the next drain works while it runs" await answered "$NAME" queued
 expect "and says that it runs" "$gate" state=running
 request status
-check "a look is served meanwhile" await answered "$NAME" done
+check "a look is served meanwhile" await answered "$NAME" "done"
 echo "true" >&8
 drain_wait
 expect "its true outcome" "$gate" state=done exit=0 'output=passed true\n' replayed=false "log=archive/$gate.log"

@@ -18,10 +18,10 @@ request restart api
 second=$NAME
 begin=${EPOCHREALTIME/./}
 request status
-check "status is answered while a mutating verb runs" await answered "$NAME" done
+check "status is answered while a mutating verb runs" await answered "$NAME" "done"
 check "within 2 s" test $((${EPOCHREALTIME/./} - begin)) -lt 2000000
 request ping
-check "ping too" await answered "$NAME" done
+check "ping too" await answered "$NAME" "done"
 expect "the mutating ones wait, one at a time" "$first" state=queued ahead=1
 expect "with their place in the line" "$second" state=queued ahead=2
 equal "none has begun" "$(effects 'restart web')$(effects 'restart api')" 00
@@ -51,7 +51,7 @@ drain_start
 for ((i = 0; i < LANE_LIMIT; i++)); do entered; done
 check "three run" await answered "${names[2]}" running
 request restart web
-check "they don't hold up a mutating one" await answered "$NAME" done
+check "they don't hold up a mutating one" await answered "$NAME" "done"
 equal "no fourth begins" "$(effects 'logs gate')" $LANE_LIMIT
 expect "the fourth waits" "${names[3]}" state=queued
 let_go a
@@ -181,7 +181,7 @@ done
 equal "20 drains at once: all exit 0" "$status $(cat "$T"/many.*.err)" "00000000000000000000 "
 good=0
 for name in "${names[@]}"; do
-        if answered "$name" done; then good=$((good + 1)); fi
+        if answered "$name" "done"; then good=$((good + 1)); fi
 done
 equal "each request is answered" $good 20
 equal "each ran exactly once" "$(effects 'restart web')" 10
@@ -209,11 +209,11 @@ wait
 flow_policy LINGER_MS=3000
 request ping
 drain_start
-await answered "$NAME" done
+await answered "$NAME" "done"
 request restart quiet
-check "a follow-up within the linger" await answered "$NAME" done
+check "a follow-up within the linger" await answered "$NAME" "done"
 request status
-check "and one after a run" await answered "$NAME" done
+check "and one after a run" await answered "$NAME" "done"
 check "by the same drain" kill -0 "$DRAIN_PID"
 begin=$EPOCHSECONDS
 drain_wait

@@ -19,7 +19,6 @@ request ping
 drain
 expect "the next drain works" "$NAME" state=done
 kill "$pid"
-begin=$EPOCHREALTIME
 request restart holder
 drain
 expect "a process that holds the pipe open" "$NAME" state=done 'output=held\n'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # test-installed.sh BUILD_ROOT SOURCE_ROOT - the installed programs together: install, a watching drain, the agent's program, a tampered script
-# shellcheck source=tests/flow/installer/begin.sh
+# shellcheck source=tests/flow/installer/begin.sh disable=SC2034
 if [ -f "${0%/*}/begin.sh" ]; then . "${0%/*}/begin.sh"; else . "${0%/*}/installer/begin.sh"; fi
 begin "$@"
 fresh demo
