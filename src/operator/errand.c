@@ -95,7 +95,8 @@ typedef struct ErrandVigil {
         const Config *config;
         Wake wake;
         int64_t wake_ms; /* when to wake next */
-        int idle;        /* wakes since a drain was seen */
+        bool woken;
+        int idle; /* wakes since a drain was seen */
 } ErrandVigil;
 
 static int errand_gone(const Config *c, int status, Str *why) {
@@ -125,6 +126,10 @@ static int errand_keep_awake(ErrandVigil *v, Str *why) {
         if (r < 0)
                 return r;
         v->idle = held ? 0 : v->idle + 1;
+        if (held && v->woken)
+                return 0; /* it watches the orders; one that is just ending is found out next time
+                           */
+        v->woken = true;
         if (v->idle <= ERRAND_IDLE_WAKES) {
                 r = wake_drain(c, &v->wake, why);
                 return r > 0 ? ERRAND_E_DRAIN : r;

@@ -132,9 +132,23 @@ flock 6
 gate run status --wait 1
 equal "run: no answer in time: exit" "$RC" 1
 like "run: no answer in time: it stays" "$ERR" "*no answer yet, it stays in the line${NL}spoolgate cancel *-status-*.json -s demo"
+(cd "$P" && exec env -i HOME="$H" PATH=/usr/bin:/bin "${FLOW_ENV[@]}" "$PREFIX/bin/spoolgate" run status) 2>"$T/run.err" </dev/null &
+pid=$!
+orders_wait() {
+        [ "$(find "$STATE/orders" -name '*-status-*.json' | wc -l)" = "$1" ]
+}
+check "run: a second order waits" await orders_wait 2
+check "run: it is being waited for" await grep -q '^SigCgt:.*[2367abef]$' "/proc/$pid/status"
+kill -INT "$pid"
+wait "$pid"
+equal "run: Ctrl-C: exit" "$?" 1
+like "run: Ctrl-C: it stays" "$(cat "$T/run.err")" "*no answer yet, it stays in the line*"
 exec 6>&-
 drain
-check "run: the next drain takes it" test "$(find "$STATE/orders" -name '*.done.json' | wc -l)" = 1
+answers() {
+        [ "$(find "$STATE/orders" -name '*.done.json' | wc -l)" = "$1" ]
+}
+check "run: the next drain takes them" await answers 2
 
 # a drain that does not know orders
 project

@@ -111,6 +111,57 @@ gate seal --yes
 gate run restart web
 equal "env: absent is a sealed state" "$RC" 0
 
+# at a terminal: asked once, paged
+terminal() { # ANSWER ARGS...: sets OUT and RC
+        local answer=$1
+        shift
+        OUT=$(cd "$P" && timeout -k 2 60 env -i HOME="$H" PATH=/usr/bin:/bin PAGER="${PAGER_LINE:-}" "${FLOW_ENV[@]}" \
+                python3 - "$answer" "$PREFIX/bin/spoolgate" "$@" <<'PTY'
+import os, pty, select, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[2], sys.argv[2:])
+said, answered = b"", False
+while True:
+    try:
+        got = os.read(fd, 65536)
+    except OSError:
+        break
+    if not got:
+        break
+    said += got
+    if not answered and b"[y/N]" in said:
+        os.write(fd, sys.argv[1].encode() + b"\n")
+        answered = True
+status = os.waitpid(pid, 0)[1]
+sys.stdout.buffer.write(said.replace(b"\r\n", b"\n"))
+sys.stdout.flush()
+os._exit(os.waitstatus_to_exitcode(status) & 127)
+PTY
+        )
+        RC=$?
+}
+printf 'TOKEN=third\n' >"$P/.env"
+before=$(seal_file)
+terminal n seal
+equal "terminal: no: exit" "$RC" 1
+like "terminal: no" "$OUT" "*.env: was absent${NL}Seal this? [[]y/N]*nothing was done"
+equal "terminal: no: nothing is sealed" "$(seal_file)" "$before"
+printf '#!/bin/sh\nprintf "%%s|" "$@" >"%s"; cat >>"%s"\n' "$T/paged" "$T/paged" >"$T/pager"
+chmod 755 "$T/pager"
+PAGER_LINE="$T/pager  -R -X"
+terminal y seal
+PAGER_LINE=
+equal "terminal: yes: exit" "$RC" 0
+like "terminal: yes: sealed" "$OUT" "*Seal this? [[]y/N]*sealed 2 files of demo"
+like "terminal: the pager had the diff, by its words" "$(cat "$T/paged")" "-R|-X|--- .env (absent)${NL}+++ .env${NL}*+TOKEN=(hidden)"
+printf 'TOKEN=fourth\n' >"$P/.env"
+PAGER_LINE=/nonexistent/pager
+terminal y seal
+PAGER_LINE=
+equal "terminal: a pager that is not there: exit" "$RC" 0
+like "terminal: a pager that is not there: shown all the same" "$OUT" "*+TOKEN=(hidden)*"
+
 # what is never sealed
 for how in link hard fifo; do
         rm -f "$P/conf.ini"
