@@ -14,7 +14,7 @@ enum { CHECK_DOTFILES = 8 /* a torn write, and the logs of looks that ran again 
 
 static const char *const check_names[CHECK_RULES] = {
         "I1 one answer each", "I2 at most once", "I3 on record first", "I4 nothing left in line", "I8 restored by the next drain",
-        "audit", "ledger", "tidy",
+        "audit", "ledger", "tidy", "never spins", "exit status",
 };
 
 const char *check_name(CheckRule rule) {
@@ -54,7 +54,8 @@ static bool check_reason(const World *w, const char *name, const char *reason) {
 
 /* Host trouble is answered so where it was injected; nothing may have run for it. */
 static bool check_excused(const World *w, const CheckReport *r, const char *name) {
-        return r->faulty && (check_reason(w, name, "host-error") || check_reason(w, name, "host-config"));
+        return r->faulty && (check_reason(w, name, "host-error") || check_reason(w, name, "host-config") || check_reason(w, name, "spawn") ||
+                             check_reason(w, name, "malformed")); /* the last: it could not be claimed or read */
 }
 
 /* I1: its answer, of the right kind; its file in archive/ or quarantine/, once. */
@@ -194,6 +195,22 @@ static void check_ledger(const World *w, int state, CheckReport *r) {
         ledger_close(&l);
 }
 
+static const char *check_missing(const World *w) {
+        static char list[512];
+        char name[128], path[1024];
+        size_t len = 0;
+        struct stat st;
+
+        list[0] = '\0';
+        for (size_t i = 0; i < world_case_count && len < sizeof(list) - 32; i++) {
+                world_name(w, i, name);
+                snprintf(path, sizeof(path), "%s/archive/%s", w->spool.text, name);
+                if (lstat(path, &st) < 0)
+                        len += (size_t)snprintf(list + len, sizeof(list) - len, " %zu %s", i, world_cases[i].verb);
+        }
+        return list;
+}
+
 void check_world(const World *w, CheckReport *r) {
         static char bytes[64 * 1024];
         int state = open(w->state.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -210,6 +227,9 @@ void check_world(const World *w, CheckReport *r) {
                 check_breach(r, CHECK_I4, "%zu entries in requests/ and processing/", n);
         if (world_visible(w->state.text, "ledger/begun"))
                 check_breach(r, CHECK_I8, "ledger/begun isn't empty");
+        n = world_kept(w);
+        if (n != WORLD_HOSTILE + world_case_count)
+                check_breach(r, CHECK_I1, "%zu entries are kept; not in archive/:%s", n, check_missing(w));
         n = world_visible(w->spool.text, "quarantine");
         if (!r->faulty && n != WORLD_HOSTILE + 2)
                 check_breach(r, CHECK_I1, "%zu entries in quarantine/", n);

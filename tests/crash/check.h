@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include "world.h"
 
-typedef enum CheckRule { CHECK_I1, CHECK_I2, CHECK_I3, CHECK_I4, CHECK_I8, CHECK_AUDIT, CHECK_LEDGER, CHECK_TIDY, CHECK_RULES } CheckRule;
+typedef enum CheckRule { CHECK_I1, CHECK_I2, CHECK_I3, CHECK_I4, CHECK_I8, CHECK_AUDIT, CHECK_LEDGER, CHECK_TIDY, CHECK_SPIN, CHECK_STATUS, CHECK_RULES } CheckRule;
 
 typedef struct CheckReport {
         size_t count[CHECK_RULES];

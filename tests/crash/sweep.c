@@ -10,23 +10,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SWEEP_REST_MS = 15000 };
+enum { SWEEP_REST_MS = 15000, SWEEP_ENV = 5 };
 
 static bool sweep_over(void *userdata) {
         return world_settled(userdata);
 }
 
-void sweep_drain(const World *w, const char *env, TraceSpec *spec, TraceEnd *ret) {
+void sweep_drain(const World *w, const char *const *env, TraceSpec *spec, TraceEnd *ret) {
         WorldPath drain = w->drain, home;
-        char slug[] = WORLD_SLUG, path[] = "PATH=/nonexistent", more[256];
+        char slug[] = WORLD_SLUG, path[] = "PATH=/nonexistent";
+        char more[SWEEP_ENV][640];
         char *argv[] = { drain.text, slug, NULL };
-        char *envp[] = { home.text, path, env ? more : NULL, NULL };
+        char *envp[SWEEP_ENV + 3] = { home.text, path };
         World copy = *w;
 
         if (snprintf(home.text, sizeof(home.text), "HOME=%s", w->home.text) >= (int)sizeof(home.text))
                 world_die("HOME");
-        if (env)
-                snprintf(more, sizeof(more), "%s", env);
+        for (size_t i = 0; env && env[i] && i < SWEEP_ENV; i++) {
+                snprintf(more[i], sizeof(more[i]), "%s", env[i]);
+                envp[i + 2] = more[i];
+        }
         spec->argv = argv;
         spec->env = envp;
         if (!spec->over) {

@@ -12,8 +12,8 @@ typedef struct SweepTotal { /* shared between the processes that sweep, one worl
         size_t dotfiles;       /* most that were ever left */
 } SweepTotal;
 
-/* The drain of w under spec (argv, env, over and deadline are set here). env: one "K=V" more, or NULL. */
-void sweep_drain(const World *w, const char *env, TraceSpec *spec, TraceEnd *ret);
+/* The drain of w under spec (argv, env, over and deadline are set here). env: more "K=V", NULL-ended, 5 at the most, or NULL. */
+void sweep_drain(const World *w, const char *const *env, TraceSpec *spec, TraceEnd *ret);
 /* A healthy drain, the invariants, and two more that must change nothing. wait: what an earlier drain left running ends first. */
 void sweep_heal(const World *w, bool wait, SweepTotal *t);
 /* An exit status that spoolgate-drain(8) knows. */

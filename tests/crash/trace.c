@@ -28,7 +28,7 @@ typedef struct Trace {
         unsigned children;
         pid_t fresh[64]; /* started, their first stop not seen yet */
         size_t fresh_len;
-        bool execed, termed, ended;
+        bool execed, ended;
 } Trace;
 
 int64_t trace_now_ms(void) {
@@ -166,10 +166,10 @@ static void trace_idle(Trace *t, int64_t *asked_ms, int64_t deadline) {
                 t->end->late = true;
                 kill(t->main, SIGKILL);
         }
-        if (t->spec->over && !t->termed && now - *asked_ms >= 2) {
+        if (t->spec->over && !t->end->termed && now - *asked_ms >= 2) {
                 *asked_ms = now;
                 if (t->spec->over(t->spec->userdata)) {
-                        t->termed = true;
+                        t->end->termed = true;
                         kill(t->main, SIGTERM);
                 }
         }

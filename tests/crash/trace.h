@@ -28,7 +28,7 @@ typedef struct TraceSpec {
 
 typedef struct TraceEnd {
         int status;          /* of waitpid */
-        bool late;
+        bool late, termed;   /* by SIGKILL at the deadline; over's SIGTERM was sent */
         unsigned long stops;
 } TraceEnd;
 

@@ -254,6 +254,33 @@ size_t world_visible(const char *dir, const char *sub) {
         return world_count(dir, sub, false);
 }
 
+static size_t world_count_if(const World *w, const char *sub, bool (*keep)(const char *name)) {
+        const struct dirent *e;
+        WorldPath path;
+        size_t n = 0;
+        DIR *d;
+
+        world_join(&path, w->spool.text, sub);
+        d = world_dir(path.text);
+        while ((e = world_next(d)))
+                n += keep(e->d_name);
+        closedir(d);
+        return n;
+}
+
+static bool world_is_archived(const char *name) {
+        return name[0] != '.' && !strstr(name, ".json.log");
+}
+
+static bool world_is_bad(const char *name) {
+        return strncmp(name, ".bad-", 5) == 0;
+}
+
+size_t world_kept(const World *w) {
+        return world_count_if(w, "archive", world_is_archived) + world_count_if(w, "requests", world_is_bad) +
+               world_count_if(w, "processing", world_is_bad) + world_visible(w->spool.text, "quarantine");
+}
+
 size_t world_dotfiles(const World *w) {
         static const char *const spool[] = { "tmp", "requests", "processing", "responses", "archive", "quarantine", "diagnostics", "inbox" };
         static const char *const state[] = { ".", "ledger/begun", "ledger/ended", "rate", "run" };

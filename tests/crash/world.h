@@ -53,6 +53,8 @@ void world_name(const World *w, size_t i, char ret[128]);
 /* A small file's bytes, NUL added; false: absent. *ret_len optional. */
 bool world_read(const char *dir, const char *name, char *ret, size_t size, size_t *ret_len);
 size_t world_visible(const char *dir, const char *sub);
+/* Entries that were put away: in archive/ (but the logs), in quarantine/, or renamed in place. */
+size_t world_kept(const World *w);
 size_t world_dotfiles(const World *w);
 /* The state in request i's response: a WorldEnd, 0: none or not terminal. */
 unsigned world_state(const World *w, size_t i);

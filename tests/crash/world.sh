@@ -55,8 +55,9 @@ world_policy() {
 }
 
 world_make() {
-        local root=${3:-$W/$1} home conf
+        local root=${3:-$W/$1} home conf ours
         home=$root/home conf=$root/home/.config/spoolgate/crash
+        ours=$(find "$W/dest" -path '*/bin/spoolgate')
         as_user mkdir -p "$home" "$root/shop" "$root/template"
         as_user cp "$W/bin/effect" "$root/effect"
         as_user cp "$2" "$root/drain"
@@ -64,9 +65,10 @@ world_make() {
         echo untracked/ | as_user tee "$root/shop/.gitignore" >/dev/null
         as_user env -i HOME="$home" PATH="$PATH" git -C "$root/shop" add .gitignore
         as_user env -i HOME="$home" PATH="$PATH" git -C "$root/shop" -c user.name=t -c user.email=t@localhost commit -qm first
-        as_user env -i HOME="$home" PATH="$PATH" "$(find "$W/dest" -path '*/bin/spoolgate')" install --project "$root/shop" \
+        as_user env -i HOME="$home" PATH="$PATH" "$ours" install --project "$root/shop" \
                 --slug crash --stack script --stack-bin "$root/effect" --service web --service api --service cache --service fail \
                 --service planned --service old --service torn --buildable web --no-units --launch direct >"$W/log.$1" 2>&1 || { cat "$W/log.$1"; exit 1; }
+        (cd "$root/shop" && as_user env -i HOME="$home" PATH="$PATH" "$ours" seal -s crash --yes) >"$W/log.$1" 2>&1 || { cat "$W/log.$1"; exit 1; }
         world_policy | as_user tee "$conf/policy.conf" >/dev/null
         as_user tee "$conf/verbs.json" >/dev/null <<VERBS
 {"v": 1, "verbs": [
