@@ -67,7 +67,7 @@ done
 for p in "${points[@]}"; do
         : >~/ran; traced "-e inject=${p%:*}:signal=KILL:when=${p#*:}"
         publish count; n=$name
-        gone() { grep -q "killed by SIGKILL" ~/trace || ended "$n"; }; : >~/trace
+        gone() { [ "$(systemctl --user show -P Result "spoolgate-$slug.service")" = signal ] || ended "$n"; }
         within 15 gone; plain
         settle "$n" "a kill at $p"; within 10 calm
 done
