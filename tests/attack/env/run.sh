@@ -1,6 +1,6 @@
 #!/bin/bash
 # run.sh GATE INSPECT: env files at the gate (rows 96 to 98 of the attack list).
-GATE=$1 INSPECT=$2
+GATE=$(readlink -f "$1") INSPECT=$(readlink -f "$2")
 HERE=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../git/lib.sh
 . "$HERE/../git/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh GATE INSPECT: each trick of section 3 of the attack list, played on a real repository against the real gate.
 # A row's number is that of the list. No trick may leave changed bytes or a changed mode accepted under `both`.
-GATE=$1 INSPECT=$2
+GATE=$(readlink -f "$1") INSPECT=$(readlink -f "$2")
 HERE=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=lib.sh
 . "$HERE/lib.sh"
