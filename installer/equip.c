@@ -191,7 +191,8 @@ static int equip_bins(const InstallOptions *o, const Stack *stack, Survey *s, St
 }
 
 /* .env beside the first compose file is what compose tools read unasked; its values are secrets to
- * the redaction. */
+ * the redaction. Where there is none, that is what gets sealed; docker compose, whose argv would
+ * have to name it, is told not to look for one. */
 static int equip_env_files(const InstallOptions *o, Survey *s, Str *why) {
         CLEANUP(str_freep) char *env = NULL;
         const char *first = s->bridge.compose.len > 0 ? s->bridge.compose.items[0] : "",
@@ -207,8 +208,10 @@ static int equip_env_files(const InstallOptions *o, Survey *s, Str *why) {
                 return r;
         }
         r = str_printf(&env, "%.*s.env", slash ? (int)(slash - first) + 1 : 0, first);
-        if (r < 0 || !equip_is_file(s, env))
+        if (r < 0 || (s->bridge.compose.len == 0 && !equip_is_file(s, env)))
                 return r;
+        if (str_eq(s->bridge.stack, "docker-compose") && !equip_is_file(s, env))
+                return strv_add(&s->bridge.env, "COMPOSE_DISABLE_ENV_FILE=1");
         return strv_add_take(&s->bridge.env_files, &env);
 }
 
