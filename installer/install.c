@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "installer/agentfiles.h"
 #include "installer/install.h"
 #include "installer/pieces.h"
 #include "installer/plan.h"
@@ -60,6 +61,8 @@ static int install_plan(const InstallOptions *o, Survey *s, Plan *p, size_t *ret
                 r = pieces_state(p, &s->layout);
         if (r == 0)
                 r = pieces_spool(p, s, why);
+        if (r == 0 && o->agent_files)
+                r = agentfiles_add(p, s->checkout.fd, s->bridge.spool, why);
         if (r == 0)
                 r = plan_add_file(p, -EBADF, s->layout.config, "bridge.json", &bridge, 0600, 0);
         *ret_units = p->len;

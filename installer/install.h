@@ -20,7 +20,7 @@ typedef struct InstallOptions { /* NULL and empty: not given */
         const char *project, *slug, *stack, *stack_bin, *spool, *launch, *network, *container;
         Strv compose, services, buildable, exclude, env_files, guard;
         int64_t agent_uid; /* -1: not given */
-        bool no_units, dry_run;
+        bool agent_files, no_units, dry_run;
 } InstallOptions;
 #define INSTALL_OPTIONS_NULL ((InstallOptions){.agent_uid = -1})
 void install_options_done(InstallOptions *o);

@@ -46,6 +46,8 @@ static int programs_dirs(ProgramsKind kind, Strv *dirs) {
         } places[] = {
                 [PROGRAMS_BINARY] = {NULL, "../libexec/spoolgate", SPOOLGATE_LIBEXECDIR},
                 [PROGRAMS_AGENT] = {"src/agent", "../share/spoolgate", SPOOLGATE_DATADIR},
+                [PROGRAMS_AGENT_FILES] = {"src/agent", "../share/spoolgate/agent",
+                                          SPOOLGATE_DATADIR "/agent"},
                 [PROGRAMS_UNITS] = {"units", "../share/spoolgate/units", SPOOLGATE_UNITDIR},
                 [PROGRAMS_POLICY] = {"policy", "../share/spoolgate/policy", SPOOLGATE_POLICYDIR},
         };

@@ -13,6 +13,8 @@ typedef enum ProgramsKind {
                             there, LIBEXECDIR/spoolgate */
         PROGRAMS_AGENT,  /* what the agent runs: src/agent of the source tree, ../share/spoolgate,
                             DATADIR/spoolgate */
+        PROGRAMS_AGENT_FILES, /* what it may read: src/agent of the source tree,
+                                 ../share/spoolgate/agent, DATADIR/spoolgate/agent */
         PROGRAMS_UNITS,  /* templates: units/ of the source tree, ../share/spoolgate/units, the
                             unitdir option's */
         PROGRAMS_POLICY, /* templates: policy/ of the source tree, ../share/spoolgate/policy, the

@@ -6,6 +6,7 @@
 #include "fs/lock.h"
 #include "fs/pin.h"
 #include "fs/publish.h"
+#include "installer/agentfiles.h"
 #include "installer/systemctl.h"
 #include "installer/tree.h"
 #include "installer/uninstall.h"
@@ -182,6 +183,8 @@ static int uninstall_spool(Uninstall *u, const Bridge *b) {
         r = str_printf(&dir, "%s/%s", b->checkout.path, b->spool);
         if (r == 0)
                 r = uninstall_entry(u, spool, dir, "spoolgate-request");
+        if (r == 0)
+                r = uninstall_entry(u, spool, dir, AGENTFILES_DIR);
         for (SpoolDir d = 0; d < SPOOL_DIR_COUNT && r == 0; d++)
                 r = u->purge ? uninstall_entry(u, spool, dir, spool_dir_name(d))
                              : uninstall_empty(u, spool, dir, spool_dir_name(d));

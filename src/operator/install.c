@@ -28,6 +28,7 @@ static const char install_help[] =
         "  --network NAME         what join-network joins ...\n"
         "  --agent-container NAME ... and the container it puts there\n"
         "  --agent-uid UID        the agent's uid as the host sees it, where it is another one\n"
+        "  --agent-files          also put into SPOOL/agent what tells an agent how to ask\n"
         "  --no-units             no systemd units\n"
         "  --dry-run              say what would be written, write nothing\n";
 
@@ -47,6 +48,7 @@ enum {
         INSTALL_NETWORK,
         INSTALL_CONTAINER,
         INSTALL_AGENT_UID,
+        INSTALL_AGENT_FILES,
         INSTALL_NO_UNITS,
         INSTALL_DRY_RUN,
         INSTALL_HELP,
@@ -68,6 +70,7 @@ static const struct option install_options[] = {
         {"network", required_argument, NULL, INSTALL_NETWORK},
         {"agent-container", required_argument, NULL, INSTALL_CONTAINER},
         {"agent-uid", required_argument, NULL, INSTALL_AGENT_UID},
+        {"agent-files", no_argument, NULL, INSTALL_AGENT_FILES},
         {"no-units", no_argument, NULL, INSTALL_NO_UNITS},
         {"dry-run", no_argument, NULL, INSTALL_DRY_RUN},
         {"help", no_argument, NULL, INSTALL_HELP},
@@ -130,7 +133,9 @@ static int install_take(int opt, const char *value, InstallOptions *o) {
         }
         if (list)
                 return strv_add(list, value);
-        if (opt == INSTALL_NO_UNITS)
+        if (opt == INSTALL_AGENT_FILES)
+                o->agent_files = true;
+        else if (opt == INSTALL_NO_UNITS)
                 o->no_units = true;
         else if (opt == INSTALL_DRY_RUN)
                 o->dry_run = true;

@@ -47,6 +47,8 @@ begin_prefix() {
         cp "$2"/units/*.in "$p/share/spoolgate/units/"
         cp "$2/policy/policy.conf" "$p/share/spoolgate/policy/"
         cp "$2/src/agent/spoolgate-request" "$p/share/spoolgate/"
+        mkdir "$p/share/spoolgate/agent"
+        cp "$2"/src/agent/*.md "$2/src/agent/settings.json" "$2/src/agent/stop-hook" "$p/share/spoolgate/agent/"
 }
 
 # A home and a checkout, fresh; the checkout's folder is named $1.

@@ -203,6 +203,36 @@ like "missing binary: its verbs are named" "$ERR" "*health can't run: podman was
 gate verbs
 like "missing binary: the others run" "$OUT" "*restart *$W/bin/podman-compose * restart <arg>*"
 
+# --agent-files: beside the client, with the spool's own path; the hook holds an agent back once
+fresh
+install --slug demo --stack script --stack-bin "$STACK" --service web --agent-files --spool var/ask
+equal "agent files: exit" "$RC" 0
+A=$P/var/ask/agent
+for file in AGENTS.md SKILL.md settings.json stop-hook; do
+        check "agent files: $file" test -s "$A/$file"
+        check "agent files: $file has no mark left" test -z "$(grep @SPOOL@ "$A/$file")"
+done
+check "agent files: the path" grep -qF 'var/ask/spoolgate-request --list' "$A/AGENTS.md"
+check "agent files: the settings are JSON" python3 -m json.tool "$A/settings.json" /dev/null
+equal "hook: mode" "$(stat -c %a "$A/stop-hook")" 755
+hook() { # STDIN
+        said=$(printf '%s' "$1" | "$A/stop-hook" 2>&1)
+        rc=$?
+}
+hook '{"stop_hook_active":false}'
+equal "hook: nothing pending" "$rc $said" "0 "
+asked=$("$P/var/ask/spoolgate-request" --async ping)
+hook '{"hook_event_name":"Stop","stop_hook_active":false}'
+equal "hook: pending: exit" "$rc" 2
+like "hook: pending: the list" "$said" "*$NL$asked$NL*--poll $asked"
+hook '{ "stop_hook_active": true }'
+equal "hook: not twice" "$rc $said" "0 "
+before=$(snapshot)
+install --slug demo --stack script --stack-bin "$STACK" --service web --agent-files --spool var/ask
+same "agent files: again" "$before"
+gate uninstall --purge
+check "agent files: gone" test ! -e "$A"
+
 # units, for paths that systemd could misread
 systemd_verify() { # NAME of home and checkout folders
         fresh "$1"
