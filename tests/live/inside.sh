@@ -15,6 +15,8 @@ lib=$HOME/.local/lib/spoolgate/$slug
 units=$HOME/.config/systemd/user
 image=localhost/live-bb:1
 
+# of ALL FEW: how often; SPOOLGATE_THIN=1 is for machines that run all of this with every change
+of() { if [ -n "${THIN:-}" ]; then echo "$2"; else echo "$1"; fi; }
 fail() { printf 'not so: %s\n' "$*" >&2; exit 1; }
 now_ms() { local t=${EPOCHREALTIME/[.,]/}; echo $((t / 1000)); }
 use() { slug=$1 project=$2; spool=$project/untracked/spoolgate config=$HOME/.config/spoolgate/$1

@@ -10,7 +10,7 @@ H=${SPOOLGATE_LIVE_HOST:?run by tests/live/run}
 check() {
         local text rc=0 out t=$SECONDS
         text=$(cat)
-        out=$(timeout -k 5 "${limit:-180}" "$host" user "$H" env PROJECT="${PROJECT:-}" SLUG="${SLUG:-}" BUILD="${SPOOLGATE_LIVE_BUILD:-}" \
+        out=$(timeout -k 5 "${limit:-180}" "$host" user "$H" env PROJECT="${PROJECT:-}" SLUG="${SLUG:-}" BUILD="${SPOOLGATE_LIVE_BUILD:-}" THIN="${SPOOLGATE_THIN:-}" \
                 bash -c ". '$live/inside.sh'"$'\n'"$text" 2>&1) || rc=$?
         if [ $rc -eq 0 ]; then echo "ok $1 ($((SECONDS - t)) s)"; else echo "not ok $1 (exit $rc)"; fi
         # what a case says (figures, a trace of a failure) stands below its line
