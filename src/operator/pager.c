@@ -36,6 +36,8 @@ static bool pager_start(char *words, int in, pid_t *ret) {
                 return false;
         e = posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
         if (e == 0)
+                e = posix_spawn_file_actions_addclosefrom_np(&files, 3);
+        if (e == 0)
                 e = posix_spawn_file_actions_addchdir_np(&files, "/"); /* not the agent's folder */
         if (e == 0)
                 e = posix_spawnp(ret, argv[0], &files, NULL, argv, environ);

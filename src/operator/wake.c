@@ -38,6 +38,8 @@ static int wake_setup(posix_spawn_file_actions_t *files, posix_spawnattr_t *attr
         (void)sigfillset(&all);
         for (int fd = 0; fd <= 2 && e == 0; fd++)
                 e = posix_spawn_file_actions_addopen(files, fd, "/dev/null", O_RDWR, 0);
+        if (e == 0) /* what we were given by accident (a lock) must not outlive us */
+                e = posix_spawn_file_actions_addclosefrom_np(files, 3);
         if (e == 0)
                 e = posix_spawn_file_actions_addchdir_np(files, "/");
         if (e == 0)

@@ -5,8 +5,25 @@ here=${BASH_SOURCE[0]%/*}
 if [ -f "$here/operator.sh" ]; then . "$here/operator.sh" || exit 2; else . "$here/../operator/operator.sh" || exit 2; fi
 begin "$@"
 
-log_has() { # PATTERN
-        grep -cE -- "$1" "$STATE/audit.log" || true
+logged() { # NAME-OF-CASE PATTERN TIMES: in the audit log, now or when the drain that was woken has written it
+        await log_has "$2" "$3"
+        equal "$1" "$(grep -cE -- "$2" "$STATE/audit.log")" "$3"
+}
+
+log_has() {
+        [ "$(grep -cE -- "$1" "$STATE/audit.log")" -ge "$2" ]
+}
+
+settled() {
+        case $(field "$1" state) in
+        done | failed | denied | uncertain | expired) ;;
+        *) return 1 ;;
+        esac
+}
+
+settle() { # a drain; where an earlier one lingers, that one does it
+        drain
+        await settled "$NAME"
 }
 
 # uncertain [MEMBERS]: a restart whose drain and keeper are killed in the middle; sets NAME
@@ -14,6 +31,7 @@ uncertain() {
         local drain keeper
         printf '#!/bin/bash\necho $$ >"%s"\necho "$*" >>"%s"\nexec sleep 30\n' "$T/verb.pid" "$EFFECTS" >"$STACK"
         : >"$EFFECTS"
+        flock -w 15 "$STATE/lock" true # no drain lingers
         request restart web "${1:-}"
         env -i HOME="$H" PATH=/nonexistent "$H/.local/lib/spoolgate/demo/spoolgate-drain" demo >/dev/null 2>&1 </dev/null &
         drain=$!
@@ -44,33 +62,33 @@ equal "resolve done: exit" "$RC" 0
 equal "resolve done: the agent's answer" "$(field "$NAME" state) $(field "$NAME" reason)" "done null"
 like "resolve done: says who" "$(field "$NAME" message)" "the run was interrupted; * says that it took effect"
 drain
-equal "resolve done: on record" "$(log_has '"event":"resolved","request":"'"$NAME"'".*"detail":"done".*"by":')" 1
+logged "resolve done: on record" '"event":"resolved","request":"'"$NAME"'".*"detail":"done".*"by":' 1
 gate resolve "$NAME" failed
 equal "resolve: a second time: exit" "$RC" 1
 like "resolve: a second time" "$ERR" "*it is not uncertain"
 equal "resolve: nothing ran" "$(wc -l <"$EFFECTS")" 0
 
 uncertain '"idempotency_key":"key-1"'
-drain
+settle
 gate resolve "$NAME" failed
 equal "resolve failed: exit" "$RC" 0
 equal "resolve failed: the agent's answer" "$(field "$NAME" state)" failed
 request restart web '"idempotency_key":"key-1"'
-drain
+settle
 equal "resolve failed: its key replays that" "$(field "$NAME" state) $(field "$NAME" replayed)" "failed true"
 equal "resolve failed: nothing ran" "$(wc -l <"$EFFECTS")" 0
 
 uncertain '"idempotency_key":"key-2"'
-drain
+settle
 gate resolve "$NAME" retry
 equal "resolve retry: exit" "$RC" 0
 request restart web '"idempotency_key":"key-2"'
-drain
+settle
 equal "resolve retry: a new request with the key runs" "$(field "$NAME" state) $(field "$NAME" replayed)" "done false"
 equal "resolve retry: it ran" "$(wc -l <"$EFFECTS")" 1
 
 request status
-drain
+settle
 gate resolve "$NAME" "done"
 like "resolve: what has no entry" "$ERR" "*the ledger has no entry of it"
 exec 6>>"$STATE/lock"
@@ -95,11 +113,11 @@ like "reap: says what" "$OUT" "removed: files of 2 finished runs, 0 empty scopes
 equal "reap: run files" "$(find "$STATE/run" -mindepth 1 | wc -l)" 0
 equal "reap: archive" "$(find "$S/archive" -type f | wc -l)" 10
 drain
-equal "reap: on record" "$(log_has '"event":"reaped".*"by":')" 1
+logged "reap: on record" '"event":"reaped".*"by":' 1
 uncertain
 gate reap
 like "reap: what a drain must settle stays" "$OUT" "*files of 0 finished runs*; 1 are for the next drain to settle"
-drain
+settle
 equal "reap: it is settled" "$(field "$NAME" state)" uncertain
 policy KEEP_FILES=nonsense
 gate reap
@@ -130,7 +148,7 @@ equal "upgrade: policy stays" "$(tail -1 "$CONF/policy.conf")" "# mine"
 like "upgrade: version" "$(cat "$CONF/bridge.json")" "*\"version\": \"$("$PREFIX/bin/spoolgate" --version | cut -d' ' -f2)\"*"
 drain
 equal "upgrade: the drain starts" "$DRAIN_RC" 0
-equal "upgrade: on record" "$(log_has '"event":"upgraded".*"detail":"0.0.1 -> ')" 1
+logged "upgrade: on record" '"event":"upgraded".*"detail":"0.0.1 -> ' 1
 
 # units: their diff, without a manager
 units=$H/.config/systemd/user
