@@ -73,8 +73,15 @@ int retire_request(const Spool *s, const char *name, const void *bytes, size_t l
 /* Out of the way under a dot name, which the pruner sweeps; else removed. */
 static int retire_move_away(int dirfd, const char *name) {
         char old[sizeof(".old-") + 16] = ".old-";
-        int r;
+        struct stat st;
+        int r = MOVE_E_DENIED;
 
+        /* An empty file is no evidence: on a full disk each attempt would leave one more. */
+        if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+            st.st_size == 0)
+                r = publish_remove(dirfd, name);
+        if (r == 0)
+                return 0;
         hash_random_hex(old + strlen(old), 16);
         r = publish_move(dirfd, name, dirfd, old, 0);
         if (r == MOVE_E_DENIED)

@@ -95,6 +95,10 @@ START_TEST(open_log_planted) {
         scratch_dir(dirfd, log_name);
         log_opens(0);
         ck_assert_uint_eq(pool_count(dirfd, ".old-", NULL), 4);
+        ck_assert_int_eq(unlinkat(dirfd, log_name, 0), 0);
+        scratch_file(dirfd, log_name, "");
+        log_opens(0); /* nothing in it: nothing to keep */
+        ck_assert_uint_eq(pool_count(dirfd, ".old-", NULL), 4);
 }
 END_TEST
 
