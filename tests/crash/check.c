@@ -217,6 +217,8 @@ void check_world(const World *w, CheckReport *r) {
         size_t n;
 
         for (size_t i = 0; i < world_case_count; i++) {
+                if (!world_sent(w, i))
+                        continue;
                 check_case(w, i, r);
                 check_effects(w, i, r);
         }
@@ -228,10 +230,10 @@ void check_world(const World *w, CheckReport *r) {
         if (world_visible(w->state.text, "ledger/begun"))
                 check_breach(r, CHECK_I8, "ledger/begun isn't empty");
         n = world_kept(w);
-        if (n != WORLD_HOSTILE + world_case_count)
+        if (n != w->hostile + world_sent_count(w))
                 check_breach(r, CHECK_I1, "%zu entries are kept; not in archive/:%s", n, check_missing(w));
         n = world_visible(w->spool.text, "quarantine");
-        if (!r->faulty && n != WORLD_HOSTILE + 2)
+        if (!r->faulty && n != w->hostile + 2)
                 check_breach(r, CHECK_I1, "%zu entries in quarantine/", n);
         if (world_dotfiles(w) > CHECK_DOTFILES)
                 check_breach(r, CHECK_TIDY, "%zu dotfiles", world_dotfiles(w));

@@ -3,6 +3,7 @@
  * At its very start it looks whether it may run at all (I3): the audit log must hold its start line, and where it changes
  * something ledger/begun its entry. A breach goes to $HOME/violations. Then it says once, in $HOME/effects, that it ran. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,13 +13,23 @@
 
 static char bytes[4 * 1024 * 1024];
 
+/* After a power cut (the filesystem is shut down under us) nothing happens any more. */
+static void effect_powered(void) {
+        if (errno == EIO)
+                _exit(92);
+}
+
 static bool effect_read(int at, const char *name) {
         int fd = openat(at, name, O_RDONLY | O_CLOEXEC);
         ssize_t n;
 
-        if (fd < 0)
+        if (fd < 0) {
+                effect_powered();
                 return false;
+        }
         n = read(fd, bytes, sizeof(bytes) - 1);
+        if (n < 0)
+                effect_powered();
         close(fd);
         bytes[n < 0 ? 0 : n] = '\0';
         return n > 0;
@@ -57,14 +68,18 @@ static bool effect_in_ledger(int state, const char *dir, const char *verb, const
         DIR *d = fd < 0 ? NULL : fdopendir(fd);
         const struct dirent *e;
 
-        if (!d)
+        if (!d) {
+                effect_powered();
                 return false;
+        }
         snprintf(want, sizeof(want), "\nverb %s\n", verb);
         if (arg)
                 snprintf(has_arg, sizeof(has_arg), "\narg %s\n", arg);
+        errno = 0;
         while ((e = readdir(d)))
                 if (e->d_name[0] != '.' && effect_read(dirfd(d), e->d_name) && strstr(bytes, want) && strstr(bytes, has_arg))
                         return true;
+        effect_powered();
         return false;
 }
 
@@ -86,6 +101,8 @@ int main(int argc, char **argv) {
         verb = strcmp(verb, "start") == 0 ? "up" : strcmp(verb, "build") == 0 ? "rebuild" : verb;
         snprintf(path, sizeof(path), "%s/.local/state/spoolgate/crash", home);
         state = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (state < 0)
+                effect_powered();
         snprintf(line, sizeof(line), "%s%s%s\n", word, argc > 2 ? " " : "", argc > 2 ? argv[2] : "");
         if (!effect_audited(state, verb, arg))
                 effect_append(home, "violations", line);

@@ -171,19 +171,25 @@ void world_name(const World *w, size_t i, char ret[128]) {
         snprintf(ret, 128, "%s-%s-%016zx.json", stamp, world_cases[i].verb, i + 1);
 }
 
-static void world_put(const World *w, const char *name, const char *bytes) {
+static bool world_put(const World *w, const char *name, const char *bytes) {
         WorldPath dir, path;
         int fd;
 
         world_join(&dir, w->spool.text, "requests");
         world_join(&path, dir.text, name);
         fd = open(path.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-        if (fd < 0 || write(fd, bytes, strlen(bytes)) < 0)
-                world_die(path.text);
+        if (fd < 0 || write(fd, bytes, strlen(bytes)) < 0) {
+                if (!w->small || errno != ENOSPC)
+                        world_die(path.text);
+                if (fd >= 0 && (close(fd) < 0 || unlink(path.text) < 0))
+                        world_die(path.text);
+                return false;
+        }
         close(fd);
+        return true;
 }
 
-static void world_put_case(const World *w, size_t i, time_t now) {
+static bool world_put_case(const World *w, size_t i, time_t now) {
         const WorldCase *c = &world_cases[i];
         char name[128], at[32], body[512];
         WorldPath path;
@@ -192,14 +198,14 @@ static void world_put_case(const World *w, size_t i, time_t now) {
         if (c->link) {
                 snprintf(body, sizeof(body), "requests/%s", name);
                 world_join(&path, w->spool.text, body);
-                if (symlink(w->drain.text, path.text) < 0)
+                if (symlink(w->drain.text, path.text) < 0 && !w->small)
                         world_die(path.text);
-                return;
+                return lstat(path.text, &(struct stat){ 0 }) == 0;
         }
         world_stamp(now - c->age_sec, true, at);
         snprintf(body, sizeof(body), "{\"verb\":\"%s\",\"requested_at\":\"%s\"%s%s%s%s%s}", c->verb, at, c->arg ? ",\"arg\":\"" : "",
                  c->arg ? c->arg : "", c->arg ? "\"" : "", c->members ? "," : "", c->members ? c->members : "");
-        world_put(w, name, c->body ? c->body : body);
+        return world_put(w, name, c->body ? c->body : body);
 }
 
 void world_fill(World *w) {
@@ -207,12 +213,23 @@ void world_fill(World *w) {
         WorldPath path;
 
         world_stamp(now, false, w->now);
+        w->sent = 0;
         for (size_t i = 0; i < world_case_count; i++)
-                world_put_case(w, i, now);
-        world_put(w, "junk", "no request\n");
+                w->sent |= (uint64_t)world_put_case(w, i, now) << i;
+        w->hostile = world_put(w, "junk", "no request\n");
         world_join(&path, w->spool.text, "requests/pipe.json");
-        if (mkfifo(path.text, 0600) < 0)
+        if (mkfifo(path.text, 0600) == 0)
+                w->hostile++;
+        else if (!w->small)
                 world_die(path.text);
+}
+
+bool world_sent(const World *w, size_t i) {
+        return w->sent >> i & 1;
+}
+
+size_t world_sent_count(const World *w) {
+        return (size_t)__builtin_popcountll(w->sent);
 }
 
 bool world_read(const char *dir, const char *name, char *ret, size_t size, size_t *ret_len) {
@@ -316,7 +333,7 @@ bool world_settled(const World *w) {
             world_visible(w->state.text, "ledger/begun"))
                 return false;
         for (size_t i = 0; i < world_case_count; i++)
-                if (!world_state(w, i))
+                if (world_sent(w, i) && !world_state(w, i))
                         return false;
         return true;
 }

@@ -17,6 +17,9 @@ typedef struct WorldPath {
 typedef struct World {
         WorldPath root, home, drain, state, spool, effects, violations;
         char now[32]; /* stamp of the requests' names */
+        uint64_t sent; /* bit i: request i was put there */
+        size_t hostile;
+        bool small;    /* what finds no room is left out */
 } World;
 
 /* What may become of a request; W_* are bits. */
@@ -43,12 +46,13 @@ typedef struct WorldCase {
 } WorldCase;
 extern const WorldCase world_cases[];
 extern const size_t world_case_count;
-enum { WORLD_HOSTILE = 2 }; /* entries that are no requests */
 
 /* Each ends the program with status 2 and a message when the host fails: a sweep that can't look proves nothing. */
 void world_open(World *w, const char *root);
 void world_reset(const World *w);
 void world_fill(World *w);
+bool world_sent(const World *w, size_t i);
+size_t world_sent_count(const World *w);
 void world_name(const World *w, size_t i, char ret[128]);
 /* A small file's bytes, NUL added; false: absent. *ret_len optional. */
 bool world_read(const char *dir, const char *name, char *ret, size_t size, size_t *ret_len);

@@ -1,6 +1,7 @@
 # world.sh - sourced by the sweeps: projects for them, installed as an operator does it, and an unprivileged user to do it as
 #
-#   . world.sh; world_begin BUILD_ROOT SOURCE_ROOT   root runs itself again as a free uid; $W is the scratch directory
+#   . world.sh; world_begin BUILD_ROOT SOURCE_ROOT [keep-root] [MORE]
+#           root runs itself again as a free uid, unless told to keep; $W is the scratch directory
 #   world_make NAME DRAIN [ROOT]                     $W/NAME (or ROOT): a world as crash/world.h wants it
 # shellcheck shell=bash disable=SC2034
 set -eu
@@ -27,14 +28,14 @@ world_begin() {
                 trap 'exit 1' INT TERM HUP
                 mkdir "$W/bin"
                 DESTDIR=$W/dest meson install -C "$build" --no-rebuild >"$W/log" 2>&1 || { cat "$W/log"; exit 1; }
-                find "$build/tests/crash" "$build/tests/fault" -maxdepth 1 -type f -perm -100 -exec cp -t "$W/bin" {} + 2>/dev/null || true
+                find "$build/tests/crash" "$build/tests/fault" -maxdepth 1 -type f \( -perm -100 -o -name '*.so' \) -exec cp -t "$W/bin" {} + 2>/dev/null || true
                 cp "$source/tests/crash/world.sh" "$0" "$W/bin"
                 chmod -R go+rX "$W"
-                if [ "$(id -u)" = 0 ]; then
+                if [ "$(id -u)" = 0 ] && [ -z "${WORLD_NESTED:-}" ]; then
                         WORLD_UID=$(world_free_uid)
                         chown "$WORLD_UID:$WORLD_UID" "$W"
                 fi
-                export W WORLD_UID
+                export W WORLD_UID=${WORLD_UID:-}
                 cd "$W"
                 if [ "$(id -u)" = 0 ] && [ "${3:-}" != keep-root ]; then
                         setpriv --reuid "$WORLD_UID" --regid "$WORLD_UID" --clear-groups --no-new-privs bash "$W/bin/${0##*/}" "$@"
@@ -45,7 +46,9 @@ world_begin() {
 }
 
 as_user() {
-        if [ "$(id -u)" = 0 ]; then setpriv --reuid "$WORLD_UID" --regid "$WORLD_UID" --clear-groups "$@"; else "$@"; fi
+        if [ -n "${WORLD_NESTED:-}" ]; then # root of a user namespace: somebody else within it
+                unshare -U --map-user=1000 --map-group=1000 "$@"
+        elif [ "$(id -u)" = 0 ]; then setpriv --reuid "$WORLD_UID" --regid "$WORLD_UID" --clear-groups "$@"; else "$@"; fi
 }
 
 world_policy() {
