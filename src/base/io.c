@@ -52,7 +52,7 @@ static void io_replace(Str *ret, Str *with) {
 
 int io_read_all(int fd, size_t max, Str *ret) {
         CLEANUP(str_done) Str s = STR_NULL;
-        size_t got, left;
+        size_t got = 0, left;
         int r;
 
         do {
@@ -70,7 +70,7 @@ int io_read_all(int fd, size_t max, Str *ret) {
 int io_read_file(int fd, size_t max, Str *ret) {
         CLEANUP(str_done) Str s = STR_NULL;
         struct stat st;
-        size_t size, got;
+        size_t size, got = 0;
         int r;
 
         if (fstat(fd, &st) < 0)

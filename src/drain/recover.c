@@ -194,7 +194,6 @@ static int recover_all_processing(Drain *d) {
 /* STATE/run/ID whose ledger entry has ended: the crash came between ledger and tidying. Others were
  * read-only runs. */
 static int recover_result(Drain *d, const char *id) {
-        CLEANUP(str_done) Str none = STR_NULL;
         LedgerEntry e = LEDGER_ENTRY_NULL;
         Name name;
         int r = 0;

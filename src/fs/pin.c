@@ -331,8 +331,8 @@ static bool pin_same_dir(const PinPlace *a, const PinPlace *b) {
 
 int pin_is_below(int fd, int ancestor_fd, bool *ret_below) {
         CLEANUP(fd_closep) int at = -EBADF;
-        PinPlace ancestor, here, up;
-        int next, r;
+        PinPlace ancestor = {0}, here = {0}, up = {0};
+        int next = -EBADF, r;
 
         r = pin_place(ancestor_fd, &ancestor);
         if (r == 0)

@@ -341,10 +341,10 @@ static int redact_match(RedactScan *s, size_t pattern, const char *text, size_t 
 
 static int redact_pattern_scan(RedactScan *s, size_t pattern, const char *text, size_t len) {
         const RedactPattern *p = &s->redact->patterns[pattern];
-        size_t from = 0, at[4];
+        size_t from = 0, at[4] = {0};
 
         while (from < len) {
-                bool found, whole;
+                bool found = false, whole;
                 int e = redact_match(s, pattern, text, len, from, &found, at);
 
                 if (e != 0)
@@ -463,8 +463,8 @@ int redact_scan(RedactScan *s, const char *text, size_t len, const Spans **ret_s
 
 int redact_scan_key_end(RedactScan *s, const char *text, size_t len, bool *ret_found,
                         size_t *ret_after) {
-        size_t at[4];
-        bool found;
+        size_t at[4] = {0};
+        bool found = false;
         int e = strip_build(&s->strip, text, len, STRIP_JOIN);
 
         if (e < 0)

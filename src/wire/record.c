@@ -91,7 +91,7 @@ int record_put_strv(Record *r, const char *key, const Strv *value) {
         if (!list)
                 return err_new(ENOMEM);
         for (size_t i = 0; i < value->len; i++) {
-                json_t *j;
+                json_t *j = NULL;
                 int e = record_string(value->items[i], strlen(value->items[i]), &j);
                 if (e >= 0 && json_array_append_new(list, j) < 0)
                         e = err_new(ENOMEM);
