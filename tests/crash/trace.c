@@ -69,7 +69,7 @@ static pid_t trace_spawn(const TraceSpec *spec) {
 }
 
 static void trace_go(const Trace *t, pid_t pid, int sig) {
-        int how = pid == t->followed && t->execed ? PTRACE_SYSCALL : PTRACE_CONT;
+        enum __ptrace_request how = pid == t->followed && t->execed ? PTRACE_SYSCALL : PTRACE_CONT;
 
         (void)ptrace(how, pid, NULL, sig); /* gone meanwhile: waitpid tells */
 }
