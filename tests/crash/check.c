@@ -54,8 +54,16 @@ static bool check_reason(const World *w, const char *name, const char *reason) {
 
 /* Host trouble is answered so where it was injected; nothing may have run for it. */
 static bool check_excused(const World *w, const CheckReport *r, const char *name) {
-        return r->faulty && (check_reason(w, name, "host-error") || check_reason(w, name, "host-config") || check_reason(w, name, "spawn") ||
-                             check_reason(w, name, "malformed")); /* the last: it could not be claimed or read */
+        static const char *const reasons[] = {
+                "host-error", "host-config", "spawn", "integrity-error",
+                "paused",    /* whether STATE/paused is there can't be told */
+                "malformed", /* it could not be claimed or read */
+        };
+
+        for (size_t i = 0; r->faulty && i < sizeof(reasons) / sizeof(reasons[0]); i++)
+                if (check_reason(w, name, reasons[i]))
+                        return true;
+        return false;
 }
 
 /* I1: its answer, of the right kind; its file in archive/ or quarantine/, once. */

@@ -12,18 +12,22 @@ room)
         elif [ -z "${WORLD_NESTED:-}" ] && [ -z "${WORLD_MOUNTS:-}" ]; then
                 exec env WORLD_MOUNTS=1 unshare -m --propagation private bash "$0" "$@"
         fi
-        keep=keep-root
+        keep='keep-root'
         ;;
 power)
         [ "$(id -u)" = 0 ] || { echo "loop devices need root"; exit 77; }
         if [ -z "${WORLD_MOUNTS:-}" ]; then exec env WORLD_MOUNTS=1 unshare -m --propagation private bash "$0" "$@"; fi
-        command -v mkfs.ext4 >/dev/null && command -v mkfs.xfs >/dev/null || { echo "no mkfs.ext4, mkfs.xfs"; exit 77; }
-        keep=keep-root
+        for tool in mkfs.ext4 mkfs.xfs losetup; do
+                command -v $tool >/dev/null || { echo "no $tool"; exit 77; }
+        done
+        keep='keep-root'
         ;;
 *) keep= ;;
 esac
+lib=$(dirname -- "$0")/world.sh # the copy, once we run as somebody else
+[ -f "$lib" ] || lib=$(dirname -- "$0")/../crash/world.sh
 # shellcheck source=tests/crash/world.sh
-. "$(dirname -- "$0")/world.sh" 2>/dev/null || . "$(dirname -- "$0")/../crash/world.sh"
+. "$lib"
 world_begin "$1" "$2" "$keep" "$kind"
 kind=${4:-$kind}
 drain=$(find "$W/dest" -name spoolgate-drain -type f)
@@ -35,7 +39,7 @@ room() { # WHAT DIRECTORY [SIZE]: the world's DIRECTORY on a tmpfs of 64 KiB and
         as_user rm -rf "$W/a"
         world_make a "$drain"
         rm "$W/a/template/spool/spoolgate-request" # it alone would fill it
-        mount -t tmpfs -o size=$size,nr_inodes=40,mode=755 none "$W/a/$dir"
+        mount -t tmpfs -o "size=$size,nr_inodes=40,mode=755" none "$W/a/$dir"
         [ -n "${WORLD_NESTED:-}" ] || chown "$WORLD_UID:$WORLD_UID" "$W/a/$dir"
         [ "$what" = spool ] || chmod 700 "$W/a/$dir"
         as_user cp -a "$W/a/template/$what/." "$W/a/$dir/"
