@@ -44,26 +44,50 @@ int answer_retire(Drain *d, const Job *j) {
                      : r;
 }
 
+/* An operator may approve exactly this one; an order can carry neither a scope nor a timeout, so a
+ * request that asked for less than a plain run is no candidate. */
+static bool answer_approvable(const Job *j, const Outcome *o) {
+        return o->reason == REASON_POLICY && j->request && !j->request->has_scope &&
+               j->request->timeout_sec == 0;
+}
+
+static JournalKind answer_kind(Reason reason) {
+        switch ((int)reason) {
+        case REASON_HOST_ERROR:
+                return JOURNAL_HOST_ERROR;
+        case REASON_INTEGRITY_MODIFIED:
+        case REASON_INTEGRITY_UNSEALED:
+        case REASON_INTEGRITY_ENV:
+        case REASON_INTEGRITY_ERROR:
+                return JOURNAL_INTEGRITY;
+        case REASON_CANCELLED:
+                return JOURNAL_OPERATOR;
+        default:
+                return JOURNAL_DENIED;
+        }
+}
+
 int answer_refuse(Drain *d, const Job *j, const Outcome *o, const char *gate, VerbCall call) {
-        bool policy = o->reason == REASON_POLICY; /* an operator may approve it: exactly this one */
+        bool policy = answer_approvable(j, o);
         Response response = RESPONSE_NULL;
         int r;
 
-        r = tell_audit(d,
-                       &(TellEvent){.event = "refused",
-                                    .request = j->name.text,
-                                    .verb = j->name.verb,
-                                    .arg = call.arg,
-                                    .by = j->by,
-                                    .gate = gate,
-                                    .has_state = true,
-                                    .state = o->state,
-                                    .reason = o->reason,
-                                    .duration_ms = -1,
-                                    .counted = true,
-                                    .key = policy ? j->key : NULL,
-                                    .fingerprint = policy ? j->fingerprint : NULL},
-                       o->reason == REASON_HOST_ERROR ? JOURNAL_HOST_ERROR : JOURNAL_DENIED);
+        r = tell_audit(
+                d,
+                &(TellEvent){.event = o->reason == REASON_CANCELLED ? "cancelled" : "refused",
+                             .request = j->name.text,
+                             .verb = j->name.verb,
+                             .arg = call.arg,
+                             .by = j->by,
+                             .gate = gate,
+                             .has_state = true,
+                             .state = o->state,
+                             .reason = o->reason,
+                             .duration_ms = -1,
+                             .counted = true,
+                             .key = policy ? j->key : NULL,
+                             .fingerprint = policy ? j->fingerprint : NULL},
+                answer_kind(o->reason));
         if (r == -ENOMEM)
                 return r; /* any other trouble of the log: the refusal stands all the same */
         outcome_fill(o, &response);

@@ -46,7 +46,8 @@ static int approve_check(const Config *c, const Name *name, const Docket *d, Str
         if (!d->key || !d->fingerprint || !d->verb)
                 return approve_no(
                         why, name,
-                        "its record lacks what an approval needs; let the agent ask again");
+                        "it asked for less than a plain run (a scope or a timeout of its own), "
+                        "which no approval can carry; let the agent ask without");
         r = ledger_open(c->state_fd, &rule, &l);
         if (r == 0)
                 r = ledger_find(&l, d->key, &e);

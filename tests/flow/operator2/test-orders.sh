@@ -96,6 +96,16 @@ equal "approve, key: sent again: replayed" "$(field "$NAME" state) $(field "$NAM
 equal "approve, key: ran once" "$(wc -l <"$EFFECTS")" 2
 policy MODE_up=deny
 
+# approve: a request that asked for less than a plain run must not become one
+before=$(wc -l <"$EFFECTS")
+agent up "" '"permission_scope":"plan"'
+settle
+equal "approve, scope: refused first" "$(field "$NAME" reason)" policy
+gate approve "$NAME" --yes
+equal "approve, scope: exit" "$RC" 1
+like "approve, scope: text" "$ERR" "*asked for less than a plain run*"
+equal "approve, scope: nothing ran" "$(wc -l <"$EFFECTS")" "$before"
+
 # approve refuses what policy did not refuse
 agent status
 settle
