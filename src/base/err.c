@@ -19,12 +19,21 @@ int err_born(int errno_value, const char *file, int line) {
         return -errno_value;
 }
 
+/* From the source root on: where the builder's tree lay tells nobody anything. */
+static const char *err_place(const char *file) {
+        const char *at = strstr(file, "src/");
+
+        if (!at)
+                at = strstr(file, "installer/");
+        return at ? at : file;
+}
+
 const char *err_last(void) {
         static char text[256];
 
         if (!err_file)
                 return "";
-        (void)snprintf(text, sizeof(text), "%s:%d: %s", err_file, err_line,
+        (void)snprintf(text, sizeof(text), "%s:%d: %s", err_place(err_file), err_line,
                        strerror(err_value)); /* cut is fine */
         return text;
 }
