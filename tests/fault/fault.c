@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -98,6 +99,11 @@ static bool fault_knows(long call, int fault) {
         return false;
 }
 
+/* Removing from an epoll set never wants room. */
+static bool fault_can(const FaultRun *f, const TraceStop *stop) {
+        return fault_knows(stop->call, f->at->fault) && (stop->call != SYS_epoll_ctl || stop->args[1] == EPOLL_CTL_ADD);
+}
+
 static void fault_inject(FaultRun *f, const TraceStop *stop) {
         f->hit = true;
         f->injected = stop->call;
@@ -124,7 +130,7 @@ static TraceAct fault_entry(FaultRun *f, const TraceStop *stop) {
                 trace_skip(stop->pid);
                 f->pending = 0;
                 f->has_pending = true;
-        } else if (f->at && f->skip && f->calls >= f->at->call && (!f->hit || f->sticky) && fault_knows(stop->call, f->at->fault)) {
+        } else if (f->at && f->skip && f->calls >= f->at->call && (!f->hit || f->sticky) && fault_can(f, stop)) {
                 fault_inject(f, stop);
         }
         return TRACE_ON;
