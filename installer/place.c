@@ -87,16 +87,16 @@ static bool place_climbs(const char *path) {
 /* No link on the way; what is not there yet, or is of any other type, is none. */
 static int place_links(const Place *p, const char *beneath, const char *where, const char *text,
                        Str *why) {
-        CLEANUP(fd_closep) int fd = -EBADF;
         int r;
 
         if (!*beneath)
                 return 0;
-        r = pin_file_at(p->checkout_fd, beneath, &(PinRule){(uid_t)-1, 0}, PIN_ANY_LINKS, &fd,
-                        NULL);
+        r = pin_see_at(p->checkout_fd, beneath);
         if (r == PIN_E_LINK)
                 return place_refuse(why, where, text,
                                     "a symlink in the checkout, which the agent can turn anywhere");
+        if (r == PIN_E_ACCESS) /* the gate could not look there either */
+                return place_refuse(why, where, text, pin_reason(r));
         return r < 0 ? r : 0;
 }
 
@@ -113,6 +113,8 @@ static int place_copy(Place *p, PlaceKind kind, const char *beneath, const char 
                                         ? "is a Dockerfile that is not guarded: the agent can "
                                           "change it"
                                         : "is not guarded: the agent can change it");
+                if (r == 0)
+                        r = place_once(&p->sources, beneath);
                 return r < 0 ? r : str_printf(ret, "%s/%s", p->checkout, beneath);
         }
         if (t->refused != 0 && t->refused != PIN_E_ABSENT)
@@ -168,6 +170,26 @@ int place_path(Place *p, PlaceKind kind, const char *base, const char *text, con
                 beneath = NULL;
         }
         return r;
+}
+
+int place_source(Place *p, const char *base, const char *text, const char *where, Str *why) {
+        CLEANUP(str_freep) char *buffer = NULL;
+        CLEANUP(str_freep) char *beneath = NULL;
+        const char *path = text;
+        int r;
+
+        if (place_fault(PLACE_BIND, text) || (text[0] == '~' && !p->home) ||
+            (text[0] == '/' && place_climbs(text)))
+                return place_trust(p, where, text, "is not followed: it may lead anywhere");
+        r = place_home(p, text, where, &buffer, &path, why);
+        if (r == 0)
+                r = compose_beneath(p->checkout, base, path, &beneath);
+        if (r != 0)
+                return r;
+        if (!beneath)
+                return place_trust(p, where, text, "lies outside the checkout");
+        r = place_links(p, beneath, where, text, why);
+        return r != 0 || !*beneath ? r : place_once(&p->sources, beneath);
 }
 
 int place_compose(Place *p, const char *text, const char *where, const Taken **ret, Str *why) {

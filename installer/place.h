@@ -17,7 +17,7 @@ typedef struct Place {
         const char *run;      /* absolute: where the copies will stand */
         const TakenList *taken;
         Strv copies;  /* paths below the checkout whose copies are named, each once */
-        Strv sources; /* build contexts and bind sources below the checkout, each once */
+        Strv sources; /* what the tool opens below the checkout and is no copy, each once */
         Strv trusts;  /* "WHERE: what" */
 } Place;
 
@@ -36,6 +36,10 @@ void place_done(Place *p); /* the lists */
  * relative to the checkout, NULL outside of it. */
 MUST_CHECK int place_path(Place *p, PlaceKind kind, const char *base, const char *text,
                           const char *where, char **ret, char **ret_beneath, Str *why);
+/* A path that docker compose reads where it is: one more of p->sources, or of p->trusts where no
+ * one can tell where it leads. PLACE_E_REFUSED: a symlink on it. */
+MUST_CHECK int place_source(Place *p, const char *base, const char *text, const char *where,
+                            Str *why);
 /* A compose file that another one names: relative to p->folder, guarded and taken. */
 MUST_CHECK int place_compose(Place *p, const char *text, const char *where, const Taken **ret,
                              Str *why);

@@ -14,6 +14,7 @@
 #include "installer/document.h"
 #include "installer/render.h"
 #include "installer/sealed.h"
+#include "installer/sources.h"
 #include "installer/tree.h"
 
 #define SEALED_RUN "/seal/run"
@@ -34,14 +35,16 @@ static int sealed_compose_name(size_t i, char **ret) {
         return str_printf(ret, "compose-%zu.yaml", i);
 }
 
-int sealed_run_files(const char *state, const char *stack, const Strv *compose, Strv *ret) {
+/* "STATE/seal/run/BEFORE-N AFTER", without the space, for N below len. */
+static int sealed_numbered(const char *state, const char *before, size_t len, const char *after,
+                           Strv *ret) {
         CLEANUP(strv_done) Strv files = STRV_NULL;
         int r = 0;
 
-        for (size_t i = 0; i < compose->len && str_ends(stack, "-compose") && r == 0; i++) {
+        for (size_t i = 0; i < len && r == 0; i++) {
                 CLEANUP(str_freep) char *path = NULL;
 
-                r = str_printf(&path, "%s" SEALED_RUN "/compose-%zu.yaml", state, i);
+                r = str_printf(&path, "%s" SEALED_RUN "/%s-%zu%s", state, before, i, after);
                 if (r == 0)
                         r = strv_add_take(&files, &path);
         }
@@ -51,6 +54,16 @@ int sealed_run_files(const char *state, const char *stack, const Strv *compose, 
         *ret = files;
         files = STRV_NULL;
         return 0;
+}
+
+int sealed_run_files(const char *state, const char *stack, const Strv *compose, Strv *ret) {
+        return sealed_numbered(state, "compose", str_ends(stack, "-compose") ? compose->len : 0,
+                               ".yaml", ret);
+}
+
+int sealed_run_env_files(const char *state, const char *stack, const Strv *env_files, Strv *ret) {
+        return sealed_numbered(state, "env", str_eq(stack, "docker-compose") ? env_files->len : 0,
+                               "", ret);
 }
 
 int sealed_stack(const char *state, char **ret) {
@@ -185,16 +198,33 @@ static int sealed_plain_one(Sealed *s, Place *p, const char *path, size_t i, Str
         if (r == 0)
                 r = sealed_beside(p, path, d, why);
         if (r == 0)
+                r = sources_collect(p, path, d, why);
+        if (r == 0)
                 r = sealed_compose_name(i, &name);
         return r != 0 ? r : sealed_add(s, name, SEALED_TEXT_MODE, &bytes);
 }
 
-static int sealed_plain(Sealed *s, Place *p, const Strv *compose, Str *why) {
+/* docker compose refuses an --env-file that is not there: an absent one is empty. */
+static int sealed_env_file(Sealed *s, const Place *p, const char *path, size_t i, Str *why) {
+        CLEANUP(str_freep) char *name = NULL;
+        const Taken *t = place_taken(p, path);
+        int r = str_printf(&name, "env-%zu", i);
+
+        if (r < 0)
+                return r;
+        return t && t->refused == PIN_E_ABSENT
+                       ? sealed_add(s, name, SEALED_TEXT_MODE, &STR_NULL)
+                       : sealed_copy(s, p, path, name, SEALED_TEXT_MODE, why);
+}
+
+static int sealed_plain(Sealed *s, Place *p, const Bridge *b, Str *why) {
         int r = 0;
 
-        for (size_t i = 0; i < compose->len && r == 0; i++)
-                r = sealed_plain_one(s, p, compose->items[i], i, why);
-        return r != 0 ? r : sealed_env(s, p, why);
+        for (size_t i = 0; i < b->compose.len && r == 0; i++)
+                r = sealed_plain_one(s, p, b->compose.items[i], i, why);
+        for (size_t i = 0; i < b->env_files.len && r == 0; i++)
+                r = sealed_env_file(s, p, b->env_files.items[i], i, why);
+        return r != 0 ? r : sealed_sources(s, p);
 }
 
 /* The first guarded file, when one of the programs is to be its copy. */
@@ -249,7 +279,7 @@ int sealed_prepare(int checkout_fd, const char *state, const Bridge *b, const Ta
         if (r == 0 && str_eq(b->stack, "podman-compose"))
                 r = sealed_rendered(&s, &p, &b->compose, why);
         else if (r == 0 && str_eq(b->stack, "docker-compose"))
-                r = sealed_plain(&s, &p, &b->compose, why);
+                r = sealed_plain(&s, &p, b, why);
         if (r != 0)
                 return r < 0 ? r : SEALED_E_REFUSED;
         s.trusts = p.trusts;

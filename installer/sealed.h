@@ -1,17 +1,20 @@
 /* installer/sealed.h - STATE/seal/run: what the verbs run, made of the bytes that were sealed
  *
  *   compose-0.yaml ...   podman-compose: in the order of -f, rendered with every path absolute;
- *                        docker-compose: as sealed; the argv says --project-directory CHECKOUT
- *   .env                 the sealed one beside the first compose file; absent is absent
+ *                        docker-compose: as sealed; the argv says --project-directory
+ *   .env                 podman-compose: the sealed one beside the first compose file; absent is
+ *                        absent
+ *   env-0 ...            docker-compose: in the order of --env-file; absent is empty
  *   extends-HEX.yaml     compose files which those name, rendered too
  *   file-HEX             env_files, Dockerfiles, secrets, configs that are guarded
- *   sources              one a line, relative to the checkout: build contexts and bind sources
- *                        below it, none of which was a symlink when it was sealed
+ *   sources              one a line, relative to the checkout: build contexts, bind sources and
+ *                        whatever else the tool opens in it, none of which was or lay behind a
+ *                        symlink when it was sealed; the gate looks again (guard/sources.h)
  *   stack                0755, of any stack: its own program where that lies in the checkout
  *
  * The paths are the same for every seal, so bridge.json names them once (sealed_run_files,
- * sealed_stack; equip.c does) and no later seal changes it. How `spoolgate seal` and the first seal
- * of `spoolgate install` go, with `taken` as it will be sealed:
+ * sealed_run_env_files, sealed_stack; equip.c does) and no later seal changes it. How `spoolgate
+ * seal` and the first seal of `spoolgate install` go, with `taken` as it will be sealed:
  *
  *   take_files(checkout_fd, &bridge->guarded, &bridge->env_files, &taken)
  *   sealed_prepare(checkout_fd, layout.state, bridge, &taken, &sealed, &why)
@@ -48,6 +51,9 @@ void sealed_done(Sealed *s);
  * state: layout.state, absolute. *ret is replaced. */
 MUST_CHECK int sealed_run_files(const char *state, const char *stack, const Strv *compose,
                                 Strv *ret);
+/* What Bridge.run_env_files holds: STATE/seal/run/env-N for docker-compose, else empty. */
+MUST_CHECK int sealed_run_env_files(const char *state, const char *stack, const Strv *env_files,
+                                    Strv *ret);
 /* STATE/seal/run/stack: the program in Bridge.bins when it lies in the checkout. It is the first of
  * Bridge.guarded then. */
 MUST_CHECK int sealed_stack(const char *state, char **ret);

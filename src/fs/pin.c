@@ -197,6 +197,13 @@ int pin_root(const char *path, const PinRule *rule, int *ret_fd) {
                             ret_fd);
 }
 
+int pin_see_at(int at, const char *name) {
+        CLEANUP(fd_closep) int fd = -EBADF;
+
+        return pin_goes_up(name) ? PIN_E_LINK
+                                 : pin_open(at, name, PIN_OPEN_PATH, 0, pin_beneath, &fd);
+}
+
 int pin_dir_at(int at, const char *name, const PinRule *rule, PinFlags flags, int *ret_fd) {
         if (pin_goes_up(name))
                 return PIN_E_LINK;

@@ -49,6 +49,9 @@ MUST_CHECK int pin_dir_at(int at, const char *name, const PinRule *rule, PinFlag
  * *ret_stat optional. */
 MUST_CHECK int pin_file_at(int at, const char *name, const PinRule *rule, PinFlags flags,
                            int *ret_fd, struct stat *ret_stat);
+/* Does a walk from `at` without links get to anything? 0, PIN_E_ABSENT, PIN_E_LINK, PIN_E_TYPE (a
+ * file on the way), PIN_E_ACCESS. Opens O_PATH alone. */
+MUST_CHECK int pin_see_at(int at, const char *name);
 /* pin_file_at and one bounded read of it into memory. */
 MUST_CHECK int pin_read_at(int at, const char *name, const PinRule *rule, PinFlags flags,
                            size_t max, Str *ret);

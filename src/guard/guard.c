@@ -5,6 +5,7 @@
 #include "fs/pin.h"
 #include "guard/ask.h"
 #include "guard/guard.h"
+#include "guard/reach.h"
 #include "guard/seal.h"
 #include "guard/take.h"
 
@@ -15,6 +16,7 @@ struct Guard {
         const char *whys[TAKE_FILES];
         char head[VERDICT_HEX + 1];
         TakenList taken;
+        Strv sources; /* what a compose tool opens by its path */
 };
 
 /* What one check has found out; the Guard is made of it. */
@@ -29,6 +31,7 @@ Guard *guard_free(Guard *g) {
         if (!g)
                 return NULL;
         strv_done(&g->files);
+        strv_done(&g->sources);
         taken_list_done(&g->taken);
         free(g);
         return NULL;
@@ -151,9 +154,30 @@ static GuardFinding guard_judge(const GuardSpec *spec, const GuardWork *w, size_
         return (GuardFinding){GUARD_OK, ""};
 }
 
+/* GUARD_MODIFIED when one of the sources leads elsewhere now; named: adds those to g->files. */
+static int guard_sources(const GuardSpec *spec, Guard *g, bool named) {
+        for (size_t i = 0; i < g->sources.len; i++) {
+                int r = reach_look(spec->checkout_fd, g->sources.items[i]);
+
+                if (r < 0)
+                        return r;
+                if (r == 0)
+                        continue;
+                g->code = GUARD_MODIFIED;
+                if (!named || g->files.len == TAKE_FILES)
+                        continue;
+                g->whys[g->files.len] = pin_reason(r);
+                r = strv_add(&g->files, g->sources.items[i]);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
 /* The first code in the order of GuardCode decides, and names its own files. */
 static int guard_sum(const GuardSpec *spec, GuardWork *w) {
         Guard *g = w->guard;
+        int r;
 
         g->code = GUARD_OK;
         for (size_t i = 0; i < g->taken.len; i++) {
@@ -162,9 +186,11 @@ static int guard_sum(const GuardSpec *spec, GuardWork *w) {
                 if (f.code != GUARD_OK && (g->code == GUARD_OK || f.code < g->code))
                         g->code = f.code;
         }
+        r = guard_sources(spec, g, false);
+        if (r < 0)
+                return r;
         for (size_t i = 0; i < g->taken.len && g->code != GUARD_OK; i++) {
                 GuardFinding f = guard_judge(spec, w, i);
-                int r;
 
                 if (f.code != g->code)
                         continue;
@@ -174,7 +200,7 @@ static int guard_sum(const GuardSpec *spec, GuardWork *w) {
                         return r;
         }
         g->message = guard_sentence(g->code);
-        return 0;
+        return guard_sources(spec, g, true);
 }
 
 static int guard_error(Guard *g, const char *message) {
@@ -227,6 +253,11 @@ static int guard_look(const GuardSpec *spec, GuardWork *w) {
                         return r;
                 w->sealed = r == 0;
         }
+        r = reach_load(spec->state_fd, &g->sources);
+        if (r == REACH_E_INVALID)
+                return guard_error(g, "the seal is damaged");
+        if (r < 0)
+                return r;
         if (spec->need_seal && !w->sealed && g->taken.len == 0) {
                 g->code = GUARD_UNSEALED;
                 g->message = guard_sentence(g->code);
@@ -276,6 +307,14 @@ int guard_recheck(const Guard *g, int checkout_fd, Strv *ret_changed) {
 
                 if (r >= 0 && changed)
                         r = strv_add(ret_changed, t->path);
+                if (r < 0)
+                        return r;
+        }
+        for (size_t i = 0; i < g->sources.len; i++) {
+                int r = reach_look(checkout_fd, g->sources.items[i]);
+
+                if (r > 0)
+                        r = strv_add(ret_changed, g->sources.items[i]);
                 if (r < 0)
                         return r;
         }

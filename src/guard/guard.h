@@ -12,7 +12,8 @@
 
 typedef enum GuardCode {
         GUARD_OK,
-        GUARD_MODIFIED, /* a file is not the committed one; under seal alone: not the sealed one */
+        GUARD_MODIFIED, /* a file is not the committed one; under seal alone: not the sealed one; or
+                           a path that the compose tool opens leads elsewhere (guard/reach.h) */
         GUARD_UNSEALED, /* no seal, a file that it lacks, or one committed but never sealed */
         GUARD_ENV,      /* an env file is not the sealed one (checked under every INTEGRITY) */
         GUARD_ERROR,    /* no answer: repository hostile or unsupported, seal damaged, no jail */
@@ -56,5 +57,6 @@ const char *guard_head(const Guard *g);
 int guard_bytes_fd(const Guard *g, const char *path);
 
 /* After the run: opens each path again and compares device, inode, size, mode, ctime and the bytes;
- * "absent" is a state too. Adds each changed path to *ret_changed (the caller's; may be empty). */
+ * "absent" is a state too; and looks where the sources lead. Adds each changed path to *ret_changed
+ * (the caller's; may be empty). */
 MUST_CHECK int guard_recheck(const Guard *g, int checkout_fd, Strv *ret_changed);

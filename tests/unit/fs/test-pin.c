@@ -190,6 +190,33 @@ START_TEST(file_at_odd_names) {
 END_TEST
 
 /* row 16 */
+/* row 94 */
+START_TEST(see_at_walks_without_links) {
+        scratch_dir(scratch_fd, "a");
+        scratch_dir(scratch_fd, "a/b");
+        scratch_file(scratch_fd, "a/file", "");
+        scratch_link("a", scratch_fd, "link");
+        scratch_link("nowhere", scratch_fd, "a/dangling");
+        ck_assert_int_eq(mkfifoat(scratch_fd, "a/fifo", 0600), 0);
+        ck_assert_int_eq(pin_see_at(scratch_fd, "a/b"), 0);
+        ck_assert_int_eq(pin_see_at(scratch_fd, "a/file"), 0);
+        ck_assert_int_eq(pin_see_at(scratch_fd, "a/fifo"), 0);
+        ck_assert_int_eq(pin_see_at(scratch_fd, "a/none"), PIN_E_ABSENT);
+        ck_assert_int_eq(pin_see_at(scratch_fd, "a/file/x"), PIN_E_TYPE);
+        ck_assert_int_eq(pin_see_at(scratch_fd, "link"), PIN_E_LINK);
+        ck_assert_int_eq(pin_see_at(scratch_fd, "link/b"), PIN_E_LINK);
+        ck_assert_int_eq(pin_see_at(scratch_fd, "a/dangling"), PIN_E_LINK);
+        ck_assert_int_eq(pin_see_at(scratch_fd, "a/../a"), PIN_E_LINK);
+        ck_assert_int_eq(pin_see_at(scratch_fd, "/etc"), PIN_E_LINK);
+        if (geteuid() != 0) {
+                ck_assert_int_eq(fchmodat(scratch_fd, "a", 0, 0), 0);
+                ck_assert_int_eq(pin_see_at(scratch_fd, "a"), 0);
+                ck_assert_int_eq(pin_see_at(scratch_fd, "a/b"), PIN_E_ACCESS);
+                ck_assert_int_eq(fchmodat(scratch_fd, "a", 0700, 0), 0);
+        }
+}
+END_TEST
+
 START_TEST(magic_links_are_refused) {
         CLEANUP(fd_closep) int fd = -EBADF;
         char path[64], deeper[80];
@@ -278,6 +305,7 @@ static void add_tests(TCase *tc) {
         tcase_add_test(tc, file_at_proves_owner_and_mode);
         tcase_add_test(tc, file_at_unreadable);
         tcase_add_test(tc, file_at_odd_names);
+        tcase_add_test(tc, see_at_walks_without_links);
         tcase_add_test(tc, magic_links_are_refused);
         tcase_add_test(tc, mount_of_the_host);
         tcase_add_test(tc, mount_over_a_directory);

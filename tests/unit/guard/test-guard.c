@@ -217,6 +217,49 @@ START_TEST(recheck_tells_each_changed_path) {
 }
 END_TEST
 
+/* attacks.md row 94 */
+START_TEST(check_where_sources_lead) {
+        seal(true);
+        room_dir("seal/run");
+        room_dir("data");
+        room_write("seal/run/sources", "data\nnew\n", 0400);
+        ck_assert_int_eq(check(""), GUARD_OK);
+        ck_assert_int_eq(symlinkat("/", room_fd, "new"), 0);
+        ck_assert_int_eq(check("new: is or lies behind a symbolic link, or leads out of its directory"),
+                         GUARD_MODIFIED);
+        room_write(".env", "X=2", 0600); /* named after what comes first in the order of codes */
+        ck_assert_int_eq(check("new: is or lies behind a symbolic link, or leads out of its directory"),
+                         GUARD_MODIFIED);
+        room_write("a", "a", 0644);
+        ck_assert_int_eq(check("a: differs from the sealed one, new: is or lies behind a symbolic "
+                               "link, or leads out of its directory"), GUARD_MODIFIED);
+        ck_assert_int_eq(unlinkat(room_fd, "seal/run/sources", 0), 0);
+        room_write("seal/run/sources", "no end", 0400);
+        ck_assert_int_eq(check("the seal is damaged"), GUARD_ERROR);
+}
+END_TEST
+
+START_TEST(recheck_where_sources_lead) {
+        CLEANUP(guard_freep) Guard *g = NULL;
+        CLEANUP(strv_done) Strv changed = STRV_NULL;
+
+        seal(true);
+        room_dir("seal/run");
+        room_dir("data");
+        room_write("seal/run/sources", "data\n", 0400);
+        ck_assert_int_eq(guard_check(&spec, &g), 0);
+        ck_assert_int_eq(guard_recheck(g, room_fd, &changed), 0);
+        ck_assert_uint_eq(changed.len, 0);
+        ck_assert_int_eq(renameat(room_fd, "data", room_fd, "away"), 0);
+        ck_assert_int_eq(guard_recheck(g, room_fd, &changed), 0);
+        ck_assert_uint_eq(changed.len, 0);
+        ck_assert_int_eq(symlinkat("/", room_fd, "data"), 0);
+        ck_assert_int_eq(guard_recheck(g, room_fd, &changed), 0);
+        ck_assert_uint_eq(changed.len, 1);
+        ck_assert_str_eq(changed.items[0], "data");
+}
+END_TEST
+
 START_TEST(name_of_each_code) {
         ck_assert_str_eq(guard_name(GUARD_OK), "ok");
         ck_assert_str_eq(guard_name(GUARD_MODIFIED), "integrity-modified");
@@ -241,6 +284,8 @@ int main(void) {
         tcase_add_test(tc, check_names_the_first_kind_of_refusal);
         tcase_add_test(tc, bytes_are_the_judged_ones);
         tcase_add_test(tc, recheck_tells_each_changed_path);
+        tcase_add_test(tc, check_where_sources_lead);
+        tcase_add_test(tc, recheck_where_sources_lead);
         tcase_add_test(tc, name_of_each_code);
         return room_run("guard/guard", tc);
 }

@@ -387,9 +387,11 @@ START_TEST(render_lists) {
                 ck_assert_str_eq(o.place.trusts.items[i], trusts[i]);
         ck_assert_uint_eq(o.place.copies.len, 1);
         ck_assert_str_eq(o.place.copies.items[0], "app.env");
-        ck_assert_uint_eq(o.place.sources.len, 2);
+        ck_assert_uint_eq(o.place.sources.len, 4);
         ck_assert_str_eq(o.place.sources.items[0], "web");
-        ck_assert_str_eq(o.place.sources.items[1], "data");
+        ck_assert_str_eq(o.place.sources.items[1], "web/dev.Dockerfile");
+        ck_assert_str_eq(o.place.sources.items[2], "data/x.env");
+        ck_assert_str_eq(o.place.sources.items[3], "data");
 }
 END_TEST
 

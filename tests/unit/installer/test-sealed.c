@@ -151,6 +151,100 @@ START_TEST(write_docker_compose_as_it_is) {
 }
 END_TEST
 
+START_TEST(run_env_files_of_docker_compose) {
+        CLEANUP(strv_done) Strv env = STRV_NULL;
+        CLEANUP(strv_done) Strv files = STRV_NULL;
+
+        ck_assert_int_eq(strv_add(&env, "deep/.env"), 0);
+        ck_assert_int_eq(strv_add(&env, "b.env"), 0);
+        ck_assert_int_eq(sealed_run_env_files("/s", "docker-compose", &env, &files), 0);
+        ck_assert_uint_eq(files.len, 2);
+        ck_assert_str_eq(files.items[0], "/s/seal/run/env-0");
+        ck_assert_str_eq(files.items[1], "/s/seal/run/env-1");
+        ck_assert_int_eq(sealed_run_env_files("/s", "podman-compose", &env, &files), 0);
+        ck_assert_uint_eq(files.len, 0);
+}
+END_TEST
+
+START_TEST(write_docker_compose_env_files) {
+        CLEANUP(bridge_done) Bridge b = BRIDGE_NULL;
+
+        set_up();
+        write_at(checkout_fd, "c.yaml", "services: {}\n");
+        write_at(checkout_fd, ".env", "A=1\n");
+        bridge_fill(&b, "docker-compose", "c.yaml", "c.yaml", ".env");
+        ck_assert_int_eq(strv_add(&b.env_files, "gone.env"), 0);
+        seal(&b);
+        ck_assert_str_eq(read_run("env-0"), "A=1\n");
+        ck_assert_str_eq(read_run("env-1"), ""); /* absent is empty: the tool wants a file */
+        ck_assert_ptr_null(read_run(".env"));
+}
+END_TEST
+
+/* attacks.md row 94 */
+START_TEST(write_docker_compose_sources) {
+        CLEANUP(bridge_done) Bridge b = BRIDGE_NULL;
+
+        set_up();
+        ck_assert_int_eq(mkdirat(checkout_fd, "dir", 0700), 0);
+        write_at(checkout_fd, "dir/c.yaml",
+                 "include: [inc/i.yaml]\n"
+                 "services:\n"
+                 "  a:\n"
+                 "    build: {context: ../web, dockerfile: D, additional_contexts: {x: ./more}}\n"
+                 "    env_file: [a.env, {path: b.env}]\n"
+                 "    volumes: [./data:/d:ro, named:/n, /srv/x:/x, {type: bind, source: long, "
+                 "target: /l},\n"
+                 "              {type: volume, source: vol, target: /v}, '${WHERE}/x:/y']\n"
+                 "    extends: {file: base.yaml, service: s}\n"
+                 "  b: {build: 'https://example.org/x.git', volumes: [/plain]}\n"
+                 "configs: {c: {file: conf.d/c}}\n"
+                 "secrets: {s: {file: ./s}}\n"
+                 "volumes: {named: {driver_opts: {type: none, o: bind, device: ./dev}}}\n");
+        write_at(checkout_fd, "dir/base.yaml", "services: {s: {volumes: ['./under:/u']}}\n");
+        bridge_fill(&b, "docker-compose", "dir/c.yaml", "dir/c.yaml", NULL);
+        ck_assert_int_eq(strv_add(&b.guarded, "dir/base.yaml"), 0);
+        seal(&b);
+        ck_assert_str_eq(
+                read_run("sources"),
+                "web\ndir/more\nweb/D\ndir/a.env\ndir/b.env\ndir/data\ndir/long\n"
+                "dir/base.yaml\ndir/under\ndir/conf.d/c\ndir/s\ndir/dev\ndir/inc/i.yaml\n");
+}
+END_TEST
+
+START_TEST(prepare_docker_compose_trusts_and_refuses) {
+        CLEANUP(bridge_done) Bridge b = BRIDGE_NULL;
+        CLEANUP(sealed_done) Sealed s = SEALED_NULL;
+        CLEANUP(str_done) Str why = STR_NULL;
+
+        set_up();
+        write_at(checkout_fd, "c.yaml",
+                 "services: {a: {volumes: ['${W}:/w', '/srv:/s', './data:/d', '../up:/u']}}\n");
+        bridge_fill(&b, "docker-compose", "c.yaml", "c.yaml", NULL);
+        ck_assert_int_eq(prepare(&b, &s, &why), 0);
+        ck_assert_uint_eq(s.trusts.len, 3);
+        ck_assert_ptr_nonnull(strstr(s.trusts.items[0], "c.yaml:1: ${W}:/w is not followed"));
+        ck_assert_ptr_nonnull(strstr(s.trusts.items[1], "/srv lies outside the checkout"));
+        ck_assert_ptr_nonnull(strstr(s.trusts.items[2], "../up lies outside the checkout"));
+        ck_assert_int_eq(symlinkat("/", checkout_fd, "data"), 0);
+        refused(&b, "c.yaml:1: ./data: a symlink in the checkout");
+}
+END_TEST
+
+/* Named by its path in the checkout, for want of a copy: where it leads is looked at too. */
+START_TEST(write_podman_compose_sources) {
+        CLEANUP(bridge_done) Bridge b = BRIDGE_NULL;
+
+        set_up();
+        write_at(checkout_fd, "c.yaml",
+                 "services: {a: {image: x, env_file: loose.env, volumes: ['./d:/d']}}\n"
+                 "secrets: {s: {file: ./s}}\n");
+        bridge_fill(&b, "podman-compose", "c.yaml", "c.yaml", NULL);
+        seal(&b);
+        ck_assert_str_eq(read_run("sources"), "loose.env\nd\ns\n");
+}
+END_TEST
+
 START_TEST(write_the_stacks_program) {
         CLEANUP(bridge_done) Bridge b = BRIDGE_NULL;
         struct stat st;
@@ -257,6 +351,11 @@ static void add(TCase *tc) {
         tcase_add_test(tc, run_files_of_compose_stacks);
         tcase_add_test(tc, write_podman_compose);
         tcase_add_test(tc, write_docker_compose_as_it_is);
+        tcase_add_test(tc, run_env_files_of_docker_compose);
+        tcase_add_test(tc, write_docker_compose_env_files);
+        tcase_add_test(tc, write_docker_compose_sources);
+        tcase_add_test(tc, prepare_docker_compose_trusts_and_refuses);
+        tcase_add_test(tc, write_podman_compose_sources);
         tcase_add_test(tc, write_the_stacks_program);
         tcase_add_test(tc, prepare_refuses);
         tcase_add_test(tc, write_sweeps_what_a_crash_left);
