@@ -215,6 +215,16 @@ static int equip_env_files(const InstallOptions *o, Survey *s, Str *why) {
         return strv_add_take(&s->bridge.env_files, &env);
 }
 
+/* What the compose specification sees relative paths from: the folder of the first -f file. */
+static int equip_compose_dir(Survey *s) {
+        const char *first = s->bridge.compose.len > 0 ? s->bridge.compose.items[0] : "",
+                   *slash = strrchr(first, '/');
+
+        return slash ? str_printf(&s->bridge.compose_dir, "%s/%.*s", s->checkout.root.path,
+                                  (int)(slash - first), first)
+                     : str_dup(s->checkout.root.path, &s->bridge.compose_dir);
+}
+
 static int equip_guard_part(const ComposePart *part, Survey *s) {
         struct stat st;
 
@@ -272,6 +282,11 @@ int survey_stack(const InstallOptions *o, Survey *s, Str *why) {
                 r = equip_bins(o, stack, s, why);
         if (r == 0)
                 r = equip_env_files(o, s, why);
+        if (r == 0)
+                r = sealed_run_env_files(s->layout.state, stack->name, &s->bridge.env_files,
+                                         &s->bridge.run_env_files);
+        if (r == 0)
+                r = equip_compose_dir(s);
         if (r == 0)
                 r = equip_guarded(o, &c, s, why);
         return r != 0 ? r : survey_services(o, &c, from_compose, s, why);

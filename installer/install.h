@@ -17,9 +17,11 @@
 enum { INSTALL_E_REFUSED = 1 };
 
 typedef struct InstallOptions { /* NULL and empty: not given */
-        const char *project, *slug, *stack, *stack_bin, *spool, *launch, *network, *container;
+        const char *project, *slug, *stack, *stack_bin, *spool, *launch, *network, *container,
+                *jail; /* "landlock" | "seccomp" */
         Strv compose, services, buildable, exclude, env_files, guard;
-        int64_t agent_uid; /* -1: not given */
+        int64_t agent_uid;      /* -1: not given */
+        int64_t inspect_memory; /* bytes; 0: not given */
         bool agent_files, no_units, dry_run;
 } InstallOptions;
 #define INSTALL_OPTIONS_NULL ((InstallOptions){.agent_uid = -1})

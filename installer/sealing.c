@@ -50,7 +50,8 @@ static int sealing_ask(const SealingPlace *p, Sealing *s) {
                 at[len] = i;
                 files[len++] = (AskFile){t->path, t->st.st_mode, t->bytes_fd};
         }
-        r = ask_inspect(inspect, p->bridge->jail, 0, &git, files, len, &answer);
+        r = ask_inspect(inspect, p->bridge->jail, (uint64_t)p->bridge->inspect_memory, &git, files,
+                        len, &answer);
         if (r != 0)
                 return r;
         memcpy(s->head, answer.head, sizeof(s->head));

@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "fs/pin.h"
+#include "guard/jail.h"
 #include "installer/registry.h"
 #include "installer/survey.h"
 #include "run/scope.h"
@@ -145,6 +146,32 @@ static int survey_launch(const InstallOptions *o, Survey *s, Str *why) {
         return r < 0 ? r : str_dup(manager ? "scope" : "direct", &s->bridge.launch);
 }
 
+/* Landlock unless it is said otherwise: what is weaker is never chosen for the operator, and never
+ * without a word. */
+static int survey_jail(const InstallOptions *o, Survey *s, Str *why) {
+        CLEANUP(str_freep) char *text = NULL;
+        const char *jail = o->jail ? o->jail : "landlock";
+        bool seccomp = str_eq(jail, "seccomp");
+        int r = 0;
+
+        if (!seccomp && !str_eq(jail, "landlock"))
+                return survey_refused(
+                        str_addf(why, "--jail %s: is neither landlock nor seccomp", jail));
+        if (seccomp)
+                r = str_dup("--jail seccomp: the repository is read behind seccomp and resource "
+                            "limits alone; a hole in libgit2 could read what this user can",
+                            &text);
+        else if (jail_landlock_abi() == 0)
+                r = str_printf(&text,
+                               "this kernel has no Landlock, or it is off: every verb that changes "
+                               "something is refused, unless the weaker jail is asked for\n"
+                               "spoolgate install --slug %s --jail seccomp",
+                               s->layout.slug);
+        if (r == 0 && text)
+                r = strv_add_take(&s->warnings, &text);
+        return r < 0 ? r : str_dup(jail, &s->bridge.jail);
+}
+
 /* The plain fields. */
 static int survey_bridge(const InstallOptions *o, Survey *s) {
         const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -157,6 +184,7 @@ static int survey_bridge(const InstallOptions *o, Survey *s) {
         b->git_dir = s->checkout.git_dir;
         b->checkout.path = b->git_dir.path = NULL; /* the survey's own */
         b->agent_uid = o->agent_uid;
+        b->inspect_memory = o->inspect_memory;
         r = str_dup(s->checkout.root.path, &b->checkout.path);
         if (r == 0)
                 r = str_dup(s->checkout.git_dir.path, &b->git_dir.path);
@@ -176,8 +204,6 @@ static int survey_bridge(const InstallOptions *o, Survey *s) {
                 r = str_dup(o->network, &b->network);
         if (r == 0)
                 r = str_dup(o->container, &b->container);
-        if (r == 0)
-                r = str_dup("landlock", &b->jail);
         return r < 0 ? r : str_dup(SPOOLGATE_VERSION, &b->version);
 }
 
@@ -207,5 +233,7 @@ int survey_place(const InstallOptions *o, Survey *s, Str *why) {
                 r = survey_spool(o, s, why);
         if (r == 0)
                 r = survey_launch(o, s, why);
+        if (r == 0)
+                r = survey_jail(o, s, why);
         return r != 0 ? r : survey_bridge(o, s);
 }

@@ -46,9 +46,10 @@ _spoolgate() {
         --outcome) _spoolgate_reply 'done failed uncertain denied expired'; return ;;
         --stack) _spoolgate_reply 'script podman-compose docker-compose quadlet'; return ;;
         --launch) _spoolgate_reply 'scope direct'; return ;;
+        --jail) _spoolgate_reply 'landlock seccomp'; return ;;
         --project | --spool) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
         --stack-bin | --compose | --env-file | --guard) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
-        --since | --wait | --timeout | --lines | --service | --buildable | --exclude | --network | --agent-container | --agent-uid) return ;;
+        --since | --wait | --timeout | --lines | --service | --buildable | --exclude | --network | --agent-container | --agent-uid | --inspect-memory) return ;;
         esac
         if [[ $cur == -* ]]; then
                 _spoolgate_reply "$("${COMP_WORDS[0]}" "$command" --help 2>/dev/null | _spoolgate_options) --help"

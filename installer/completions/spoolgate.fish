@@ -106,6 +106,7 @@ complete -c spoolgate -n '__fish_seen_subcommand_from audit' -l verb -x -a '(__s
 complete -c spoolgate -n '__fish_seen_subcommand_from audit' -l outcome -x -a 'done failed uncertain denied expired'
 complete -c spoolgate -n '__fish_seen_subcommand_from install' -l stack -x -a 'script podman-compose docker-compose quadlet'
 complete -c spoolgate -n '__fish_seen_subcommand_from install' -l launch -x -a 'scope direct'
+complete -c spoolgate -n '__fish_seen_subcommand_from install' -l jail -x -a 'landlock seccomp'
 for option in project stack-bin compose env-file guard spool
     complete -c spoolgate -n '__fish_seen_subcommand_from install' -l $option -r -F
 end

@@ -82,6 +82,7 @@ int integrity_check(Drain *d, Job *j, Reason *ret_reason) {
                 .git_device = b->git_dir.device,
                 .git_inode = b->git_dir.inode,
                 .jail = b->jail,
+                .address_space = (uint64_t)b->inspect_memory,
                 .need_seal = mode != POLICY_HEAD,
                 .need_head = mode != POLICY_SEAL,
                 .guarded = &b->guarded,

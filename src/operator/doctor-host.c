@@ -40,14 +40,18 @@ static int doctor_openat2(Doctor *d) {
 }
 
 static int doctor_landlock(Doctor *d) {
-        if (jail_landlock_abi() > 0)
-                return 0;
+        bool there = jail_landlock_abi() > 0;
+
         if (str_eq(d->config.bridge->jail, "landlock"))
-                return doctor_say(d, DOCTOR_FINDING, "cat /sys/kernel/security/lsm",
-                                  "Landlock is off, and this bridge's jail asks for it: every verb "
-                                  "that changes something is refused as integrity-error");
+                return there ? 0
+                             : doctor_say(d, DOCTOR_FINDING, "cat /sys/kernel/security/lsm",
+                                          "Landlock is off, and this bridge's jail asks for it: "
+                                          "every verb that changes something is refused as "
+                                          "integrity-error");
         return doctor_say(d, DOCTOR_NOTE, NULL,
-                          "Landlock is off: the repository is read behind seccomp alone");
+                          there ? "the repository is read behind seccomp alone (--jail seccomp), "
+                                  "though this kernel has Landlock"
+                                : "Landlock is off: the repository is read behind seccomp alone");
 }
 
 typedef struct DoctorLast {

@@ -42,6 +42,7 @@ int host_guard(const Config *c, Guard **ret) {
                 .git_device = b->git_dir.device,
                 .git_inode = b->git_dir.inode,
                 .jail = b->jail,
+                .address_space = (uint64_t)b->inspect_memory,
                 .need_seal = mode != POLICY_HEAD,
                 .need_head = mode != POLICY_SEAL,
                 .guarded = &b->guarded,

@@ -28,6 +28,8 @@ static const char install_help[] =
         "  --network NAME         what join-network joins ...\n"
         "  --agent-container NAME ... and the container it puts there\n"
         "  --agent-uid UID        the agent's uid as the host sees it, where it is another one\n"
+        "  --jail landlock|seccomp  what the repository is read behind (default: landlock)\n"
+        "  --inspect-memory MIB   address space of that reading (default: 512)\n"
         "  --agent-files          also put into SPOOL/agent what tells an agent how to ask\n"
         "  --no-units             no systemd units\n"
         "  --dry-run              say what would be written, write nothing\n";
@@ -48,6 +50,8 @@ enum {
         INSTALL_NETWORK,
         INSTALL_CONTAINER,
         INSTALL_AGENT_UID,
+        INSTALL_JAIL,
+        INSTALL_INSPECT_MEMORY,
         INSTALL_AGENT_FILES,
         INSTALL_NO_UNITS,
         INSTALL_DRY_RUN,
@@ -70,6 +74,8 @@ static const struct option install_options[] = {
         {"network", required_argument, NULL, INSTALL_NETWORK},
         {"agent-container", required_argument, NULL, INSTALL_CONTAINER},
         {"agent-uid", required_argument, NULL, INSTALL_AGENT_UID},
+        {"jail", required_argument, NULL, INSTALL_JAIL},
+        {"inspect-memory", required_argument, NULL, INSTALL_INSPECT_MEMORY},
         {"agent-files", no_argument, NULL, INSTALL_AGENT_FILES},
         {"no-units", no_argument, NULL, INSTALL_NO_UNITS},
         {"dry-run", no_argument, NULL, INSTALL_DRY_RUN},
@@ -96,6 +102,8 @@ static const char **install_text(int opt, InstallOptions *o) {
                 return &o->network;
         case INSTALL_CONTAINER:
                 return &o->container;
+        case INSTALL_JAIL:
+                return &o->jail;
         default:
                 return NULL;
         }
@@ -120,12 +128,12 @@ static Strv *install_list(int opt, InstallOptions *o) {
         }
 }
 
-enum { INSTALL_E_WORD = 1 };
+enum { INSTALL_E_WORD = 1, INSTALL_MIB_MIN = 128, INSTALL_MIB_MAX = 1024 * 1024 };
 
 static int install_take(int opt, const char *value, InstallOptions *o) {
         const char **text = install_text(opt, o);
         Strv *list = install_list(opt, o);
-        unsigned long long uid;
+        unsigned long long uid, mib;
 
         if (text) {
                 *text = value;
@@ -141,6 +149,9 @@ static int install_take(int opt, const char *value, InstallOptions *o) {
                 o->dry_run = true;
         else if (opt == INSTALL_AGENT_UID && str_parse_uint(value, 4294967294ULL, &uid))
                 o->agent_uid = (int64_t)uid;
+        else if (opt == INSTALL_INSPECT_MEMORY && str_parse_uint(value, INSTALL_MIB_MAX, &mib) &&
+                 mib >= INSTALL_MIB_MIN)
+                o->inspect_memory = (int64_t)mib * 1024 * 1024;
         else
                 return INSTALL_E_WORD;
         return 0;

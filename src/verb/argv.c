@@ -29,7 +29,7 @@ static const char *const argv_blank[] = {
         [ELEM_ARG] = "<arg>",
         [ELEM_PROJECT] = "<project>",
         [ELEM_PROJECT_LABEL] = "<project-label>",
-        [ELEM_CHECKOUT] = "<checkout>",
+        [ELEM_COMPOSE_DIR] = "<compose-dir>",
         [ELEM_NETWORK] = "<network>",
         [ELEM_CONTAINER] = "<container>",
         [ELEM_UNIT] = "<arg>.service",
@@ -63,8 +63,8 @@ static const char *argv_single(const VerbTable *t, const Elem *e, const char *ar
                 return s->project;
         case ELEM_PROJECT_LABEL:
                 return table_project_label(t);
-        case ELEM_CHECKOUT:
-                return s->checkout;
+        case ELEM_COMPOSE_DIR:
+                return s->compose_dir;
         case ELEM_NETWORK:
                 return s->network;
         case ELEM_CONTAINER:

@@ -93,7 +93,7 @@ static const Verb podman_compose_verbs[] = {
 #define ROW_EXTRA
 #define DOCKER_COMPOSE                                                                             \
         BIN("docker"), LIT("compose"), OF(ELEM_FILES), LIT("-p"), OF(ELEM_PROJECT),                \
-                LIT("--project-directory"), OF(ELEM_CHECKOUT), OF(ELEM_ENV_FILES)
+                LIT("--project-directory"), OF(ELEM_COMPOSE_DIR), OF(ELEM_ENV_FILES)
 static const char *const docker_compose_bins[] = {"docker", NULL};
 static const Verb docker_compose_verbs[] = {
         PING,

@@ -85,10 +85,15 @@ static int table_copy_strings(VerbTable *t, const VerbSetup *s) {
         const struct {
                 const char *from, **to;
         } plain[] = {
-                {s->stack, &t->setup.stack},     {s->checkout, &t->setup.checkout},
-                {s->project, &t->setup.project}, {s->path, &t->setup.path},
-                {s->home, &t->setup.home},       {s->runtime_dir, &t->setup.runtime_dir},
-                {s->network, &t->setup.network}, {s->container, &t->setup.container},
+                {s->stack, &t->setup.stack},
+                {s->checkout, &t->setup.checkout},
+                {s->project, &t->setup.project},
+                {s->path, &t->setup.path},
+                {s->home, &t->setup.home},
+                {s->runtime_dir, &t->setup.runtime_dir},
+                {s->network, &t->setup.network},
+                {s->container, &t->setup.container},
+                {s->compose_dir, &t->setup.compose_dir},
         };
 
         for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
@@ -156,8 +161,8 @@ static const char *table_lack(const VerbTable *t, const Elem *elem) {
         case ELEM_PROJECT:
         case ELEM_PROJECT_LABEL:
                 return t->setup.project ? NULL : "no project name is set";
-        case ELEM_CHECKOUT:
-                return t->setup.checkout ? NULL : "no checkout is set";
+        case ELEM_COMPOSE_DIR:
+                return t->setup.compose_dir ? NULL : "no folder of compose files is set";
         case ELEM_FILES:
                 return t->setup.files.len > 0 ? NULL : "no compose file is set";
         case ELEM_NETWORK:

@@ -33,7 +33,7 @@ typedef enum ElemKind {
         ELEM_PROJECT,       /* the compose project name */
         ELEM_PROJECT_LABEL, /* "label=io.podman.compose.project=PROJECT", made once from
                                install-time data */
-        ELEM_CHECKOUT,      /* the checkout's absolute path */
+        ELEM_COMPOSE_DIR,   /* the folder that compose files' relative paths are seen from */
         ELEM_FILES,         /* -f FILE for each compose file */
         ELEM_ENV_FILES,     /* --env-file FILE for each env file */
         ELEM_NETWORK,       /* join-network's network */
@@ -72,8 +72,9 @@ typedef struct Verb {
 typedef struct VerbSetup {
         const char *stack; /* "script", "podman-compose", "docker-compose", "quadlet" */
         const char *checkout;
-        const char *project; /* compose -p */
-        const char *path;    /* PATH of every child */
+        const char *compose_dir; /* ELEM_COMPOSE_DIR */
+        const char *project;     /* compose -p */
+        const char *path;        /* PATH of every child */
         const char *home;
         const char *runtime_dir;         /* XDG_RUNTIME_DIR */
         const char *network, *container; /* join-network */

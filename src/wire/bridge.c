@@ -41,6 +41,7 @@ static const BridgeField bridge_texts[] = {
         TEXT(home, BRIDGE_ABSOLUTE, true),
         TEXT(runtime_dir, BRIDGE_ABSOLUTE, false),
         TEXT(network, BRIDGE_FILE, false),
+        TEXT(compose_dir, BRIDGE_ABSOLUTE, false),
         TEXT(container, BRIDGE_FILE, false),
         TEXT(launch, BRIDGE_LAUNCH, true),
         TEXT(jail, BRIDGE_JAIL, true),
@@ -51,7 +52,7 @@ static const BridgeField bridge_lists[] = {
         TEXT(run_files, BRIDGE_ABSOLUTE, false), TEXT(services, BRIDGE_ARG, false),
         TEXT(buildable, BRIDGE_ARG, false),      TEXT(env_files, BRIDGE_BENEATH, false),
         TEXT(guarded, BRIDGE_BENEATH, false),    TEXT(env, BRIDGE_ENV, false),
-        TEXT(keys, BRIDGE_FILE, false),
+        TEXT(keys, BRIDGE_FILE, false),          TEXT(run_env_files, BRIDGE_ABSOLUTE, false),
 };
 #undef TEXT
 enum {
@@ -60,10 +61,12 @@ enum {
 };
 
 static const char *const bridge_keys[] = {
-        "v",         "slug",     "checkout",    "git_dir",   "spool",      "stack",   "project",
-        "path",      "home",     "runtime_dir", "network",   "container",  "bins",    "compose",
-        "run_files", "services", "buildable",   "env_files", "guarded",    "env",     "keys",
-        "launch",    "jail",     "agent_uid",   "tasks_max", "memory_max", "version", NULL,
+        "v",         "slug",          "checkout",    "git_dir",     "spool",          "stack",
+        "project",   "path",          "home",        "runtime_dir", "network",        "container",
+        "bins",      "compose",       "compose_dir", "run_files",   "services",       "buildable",
+        "env_files", "run_env_files", "guarded",     "env",         "keys",           "launch",
+        "jail",      "agent_uid",     "tasks_max",   "memory_max",  "inspect_memory", "version",
+        NULL,
 };
 
 static char **bridge_text(Bridge *b, const BridgeField *f) {
@@ -289,6 +292,8 @@ static int bridge_take(const Record *root, Bridge *b, char **ret_message) {
                 r = bridge_take_int(root, "tasks_max", 0, &b->tasks_max, ret_message);
         if (r == 0)
                 r = bridge_take_int(root, "memory_max", 0, &b->memory_max, ret_message);
+        if (r == 0)
+                r = bridge_take_int(root, "inspect_memory", 0, &b->inspect_memory, ret_message);
         return r;
 }
 
@@ -363,6 +368,8 @@ static int bridge_put(Record *root, const Bridge *b, const char *key) {
                 return record_put_int(root, key, b->tasks_max);
         if (str_eq(key, "memory_max"))
                 return record_put_int(root, key, b->memory_max);
+        if (str_eq(key, "inspect_memory"))
+                return record_put_int(root, key, b->inspect_memory);
         return err_new(EINVAL);
 }
 
@@ -375,25 +382,12 @@ int bridge_format(const Bridge *b, char **ret) {
         return r < 0 ? r : record_format_pretty(root, ret);
 }
 
-static int bridge_setup_env_files(const Bridge *b, Strv *to) {
-        const char *slash = str_eq(b->checkout.path, "/") ? "" : "/";
-
-        for (size_t i = 0; i < b->env_files.len; i++) {
-                CLEANUP(str_freep) char *path = NULL;
-                int r = str_printf(&path, "%s%s%s", b->checkout.path, slash, b->env_files.items[i]);
-                if (r >= 0)
-                        r = strv_add_take(to, &path);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
 int bridge_setup(const Bridge *b, VerbSetup *ret) {
         CLEANUP(setup_done)
         VerbSetup s = {
                 .stack = b->stack,
                 .checkout = b->checkout.path,
+                .compose_dir = b->compose_dir ? b->compose_dir : b->checkout.path,
                 .project = b->project,
                 .path = b->path,
                 .home = b->home,
@@ -413,7 +407,7 @@ int bridge_setup(const Bridge *b, VerbSetup *ret) {
         if (r == 0)
                 r = strv_copy(&b->env, &s.env);
         if (r == 0)
-                r = bridge_setup_env_files(b, &s.env_files);
+                r = strv_copy(&b->run_env_files, &s.env_files);
         if (r < 0)
                 return r;
         *ret = s;

@@ -20,18 +20,22 @@ typedef struct Bridge {
         char *network, *container; /* join-network, or NULL */
         Strv bins;                 /* "name=/path" */
         Strv compose;              /* relative to the checkout; absolute in run_files */
-        Strv run_files;            /* what the argv names with -f: absolute */
+        char *compose_dir; /* absolute: what their relative paths are seen from; NULL: the checkout
+                            */
+        Strv run_files;    /* what the argv names with -f: absolute */
         Strv services, buildable;
-        Strv env_files; /* relative to the checkout */
-        Strv guarded;   /* relative to the checkout */
-        Strv env;       /* K=V for every child */
-        Strv keys;      /* MAC keys' file names below the config directory; empty: no MAC asked */
-        char *launch;   /* "scope" | "direct" */
-        char *jail;     /* "landlock" | "seccomp" */
-        int64_t agent_uid;  /* -1: not known */
-        int64_t tasks_max;  /* of a scope; 0: not set */
-        int64_t memory_max; /* bytes; 0: not set */
-        char *version;      /* of the program that wrote it */
+        Strv env_files;     /* relative to the checkout */
+        Strv run_env_files; /* what the argv names with --env-file: absolute */
+        Strv guarded;       /* relative to the checkout */
+        Strv env;           /* K=V for every child */
+        Strv keys;    /* MAC keys' file names below the config directory; empty: no MAC asked */
+        char *launch; /* "scope" | "direct" */
+        char *jail;   /* "landlock" | "seccomp" */
+        int64_t agent_uid;      /* -1: not known */
+        int64_t tasks_max;      /* of a scope; 0: not set */
+        int64_t memory_max;     /* bytes; 0: not set */
+        int64_t inspect_memory; /* bytes of address space for spoolgate-inspect; 0: its default */
+        char *version;          /* of the program that wrote it */
 } Bridge;
 #define BRIDGE_NULL ((Bridge){.agent_uid = -1})
 

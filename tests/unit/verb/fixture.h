@@ -18,6 +18,7 @@ __attribute__((unused)) static VerbSetup fixture_setup(const char *stack) {
         VerbSetup s = {
                 .stack = stack,
                 .checkout = "/home/u/my shop",
+                .compose_dir = "/home/u/my shop/deploy",
                 .project = "shop",
                 .path = "/usr/bin:/bin",
                 .home = "/home/u",

@@ -94,6 +94,7 @@ START_TEST(new_own_env_wins_and_no_name_is_there_twice) {
 }
 END_TEST
 
+/* attacks.md row 108 */
 START_TEST(new_argv_is_the_tables_memory) {
         CLEANUP(table_freep) VerbTable *t = make(fixture_setup("script"), NULL);
         char arg[] = "web";

@@ -39,7 +39,7 @@ static const struct {
 #define DC                                                                                         \
         "/usr/bin/docker compose -f '/home/u/my shop/compose.yaml' -f '/home/u/my "                \
         "shop/prod.yaml' -p shop "                                                                 \
-        "--project-directory '/home/u/my shop' --env-file '/home/u/my shop/.env' "
+        "--project-directory '/home/u/my shop/deploy' --env-file '/home/u/my shop/.env' "
         {
                 {"status", NULL, DC "ps --all"},
                 {"health", NULL, DC "ps --all --format json"},

@@ -24,15 +24,18 @@
         "  \"network\": \"agents\",\n  \"container\": \"sandbox\",\n  \"bins\": [\n    "           \
         "\"docker=/usr/bin/docker\"\n  ],\n"                                                       \
         "  \"compose\": [\n    \"compose.yaml\",\n    \"deploy/prod.yaml\"\n  ],\n"                \
+        "  \"compose_dir\": \"/home/u/my shop\",\n"                                                \
         "  \"run_files\": [\n    \"/home/u/.local/state/spoolgate/shop/seal/compose.yaml\"\n  "    \
         "],\n"                                                                                     \
         "  \"services\": [\n    \"web\",\n    \"db\"\n  ],\n  \"buildable\": [\n    \"web\"\n  "   \
         "],\n"                                                                                     \
-        "  \"env_files\": [\n    \".env\"\n  ],\n  \"guarded\": [\n    \"compose.yaml\"\n  ],\n"   \
+        "  \"env_files\": [\n    \".env\"\n  ],\n  \"run_env_files\": [\n    "                     \
+        "\"/home/u/s/env-0\"\n"                                                                    \
+        "  ],\n  \"guarded\": [\n    \"compose.yaml\"\n  ],\n"                                     \
         "  \"env\": [\n    \"TZ=UTC\"\n  ],\n  \"keys\": [\n    \"agent.key\"\n  ],\n  "           \
         "\"launch\": \"direct\",\n"                                                                \
         "  \"jail\": \"seccomp\",\n  \"agent_uid\": 100999,\n  \"tasks_max\": 512,\n  "            \
-        "\"memory_max\": 1073741824,\n"                                                            \
+        "\"memory_max\": 1073741824,\n  \"inspect_memory\": 2147483648,\n"                         \
         "  \"version\": \"0.1.0\"\n}\n"
 
 static Bridge *parsed(const char *text) {
@@ -90,6 +93,7 @@ START_TEST(parse_and_format_everything) {
         ck_assert_str_eq(b->keys.items[0], "agent.key");
         ck_assert_int_eq(b->agent_uid, 100999);
         ck_assert_int_eq(b->memory_max, 1073741824);
+        ck_assert_int_eq(b->inspect_memory, 2147483648);
         ck_assert_int_eq(bridge_format(b, &text), 0);
         ck_assert_str_eq(text, FULL);
 }
@@ -150,6 +154,7 @@ START_TEST(parse_each_list) {
         bent(FULL, "docker=/usr/bin/docker", "docker=/", "bins: must be name=/absolute");
         bent(FULL, "deploy/prod.yaml", "../prod.yaml", "compose: must be a relative");
         bent(FULL, "\"/home/u/.local", "\"home/u/.local", "run_files: must be an absolute");
+        bent(FULL, "/home/u/s/env-0", "home/u/s/env-0", "run_env_files: must be an absolute");
         bent(FULL, "\"db\"", "\"--db\"", "services: must be [a-z]");
         bent(FULL, "\"db\"", "3", "services: must be a list of strings");
         bent(FULL, "\"buildable\": [\n    \"web\"\n  ]", "\"buildable\": \"web\"",
@@ -177,6 +182,7 @@ START_TEST(parse_pins_and_numbers) {
         bent(FULL, "100999", "1.0", "agent_uid: must be an integer");
         bent(FULL, "512", "-1", "tasks_max: must be an integer");
         bent(FULL, "1073741824", "null", "memory_max: must be an integer");
+        bent(FULL, "2147483648", "-1", "inspect_memory: must be an integer");
 }
 END_TEST
 
@@ -190,7 +196,7 @@ START_TEST(setup_points_into_the_bridge) {
         ck_assert_ptr_eq(s.checkout, b->checkout.path);
         ck_assert_str_eq(s.network, "agents");
         ck_assert_str_eq(s.files.items[0], b->run_files.items[0]);
-        ck_assert_str_eq(s.env_files.items[0], "/home/u/my shop/.env");
+        ck_assert_str_eq(s.env_files.items[0], "/home/u/s/env-0");
         ck_assert_uint_eq(s.services.len, 2);
         ck_assert_uint_eq(s.buildable.len, 1);
         ck_assert_str_eq(s.env.items[0], "TZ=UTC");
