@@ -31,8 +31,9 @@ typedef struct Verbs {
         OwnVerbs own;
         VerbSetup setup;
         VerbTable *table;
-        Policy *policy; /* NULL: broken, or not there */
-        Str trouble;    /* a line for each broken file */
+        Policy *policy;  /* NULL: broken, or not there */
+        bool own_broken; /* then policy.conf may name them all the same, as for the drain */
+        Str trouble;     /* a line for each broken file */
 } Verbs;
 
 static void verbs_done(Verbs *v) {
@@ -67,9 +68,11 @@ static int verbs_load_own(Verbs *v) {
         int r;
 
         r = verbs_file(v, "verbs.json", true, &bytes, &found);
+        v->own_broken = v->trouble.len > 0;
         if (r < 0 || !found)
                 return r;
         r = verbs_parse(bytes.data, bytes.len, v->bridge->checkout.path, &v->own, &message);
+        v->own_broken = r == VERBS_E_INVALID;
         return r == VERBS_E_INVALID ? str_addf(&v->trouble, "%s/%s\n", v->layout.config, message)
                                     : r;
 }
@@ -83,7 +86,9 @@ static int verbs_load_policy(Verbs *v) {
         r = verbs_file(v, "policy.conf", false, &bytes, &found);
         if (r < 0 || !found)
                 return r;
-        r = policy_parse(bytes.data, bytes.len, v->table, &v->policy, &message);
+        r = v->own_broken
+                    ? policy_parse_built_in(bytes.data, bytes.len, v->table, &v->policy, &message)
+                    : policy_parse(bytes.data, bytes.len, v->table, &v->policy, &message);
         return r == POLICY_E_INVALID ? str_addf(&v->trouble, "%s/%s\n", v->layout.config, message)
                                      : r;
 }

@@ -46,13 +46,30 @@ like "verbs --json" "$OUT" "{*\"project\": \"demo\"*\"name\": \"restart\"*"
 gate verbs --check
 equal "verbs --check: exit" "$RC" 0
 echo MODE_nothing=auto >>"$H/.config/spoolgate/demo/policy.conf"
+gate verbs --check -s demo
+equal "verbs --check of a broken policy.conf: exit" "$RC" 1
+like "verbs --check names the line" "$ERR" "*policy.conf:*MODE_nothing*"
 echo '{"v":1,"verbs":[{"name":"exec"}]}' >"$H/.config/spoolgate/demo/verbs.json"
 gate verbs --check -s demo
-equal "verbs --check of broken files: exit" "$RC" 1
-like "verbs --check names the line" "$ERR" "*policy.conf:*MODE_nothing*"
+equal "verbs --check of a broken verbs.json: exit" "$RC" 1
 like "verbs --check names the verb" "$ERR" "*verbs.json*"
-rm "$H/.config/spoolgate/demo/verbs.json"
 sed -i /MODE_nothing/d "$H/.config/spoolgate/demo/policy.conf"
+# as the drain has it: own verbs off, the built-in ones as they were, the policy's words on own verbs no error
+echo MODE_mine=auto >>"$H/.config/spoolgate/demo/policy.conf"
+gate verbs
+equal "verbs with a broken verbs.json: exit" "$RC" 1
+like "verbs with a broken verbs.json: the built-in ones" "$OUT" "*restart *auto *mutating *"
+like "verbs with a broken verbs.json: nothing of the policy" "$ERR" "*verbs.json*"
+check "verbs with a broken verbs.json: one trouble" test "${ERR/policy.conf/}" = "$ERR"
+echo '{"v":1,"verbs":[{"name":"mine","class":"read-only","argv":["/bin/true"]}]}' >"$H/.config/spoolgate/demo/verbs.json"
+gate verbs --check
+equal "verbs --check of an own verb: exit" "$RC $OUT$ERR" "0 "
+gate verbs
+like "verbs: an own verb" "$OUT" "*mine *auto *read-only * /bin/true*"
+rm "$H/.config/spoolgate/demo/verbs.json"
+gate verbs --check
+equal "verbs --check: a mode for nothing: exit" "$RC" 1
+sed -i /MODE_mine/d "$H/.config/spoolgate/demo/policy.conf"
 
 echo '# mine' >>"$H/.config/spoolgate/demo/policy.conf"
 before=$(snapshot)

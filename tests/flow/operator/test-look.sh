@@ -143,6 +143,14 @@ echo '{' >"$CONF/verbs.json"
 gate policy --check
 has "policy --check, verbs.json" "$OUT" "$CONF/verbs.json"
 rm "$CONF/verbs.json"
+printf 'fine x+\nbad (\n' >"$CONF/redact.conf"
+chmod 600 "$CONF/redact.conf"
+gate policy --check
+equal "policy --check, redact.conf: exit" "$RC" 1
+like "policy --check, redact.conf: file and line" "$OUT" "$CONF/redact.conf:2: *${NL}vi $CONF/redact.conf"
+gate doctor
+like "doctor, redact.conf" "$OUT" "*redact.conf:2: *${NL}*vi '$CONF/redact.conf'*"
+rm "$CONF/redact.conf"
 
 edit() { # SHELL COMMANDS on "$1"
         printf '#!/bin/sh\n%s\n' "$1" >"$T/editor"
