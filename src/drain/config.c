@@ -31,6 +31,7 @@ void config_done(Config *c) {
         str_freep(&c->trouble);
         str_freep(&c->own_trouble);
         str_freep(&c->redact_trouble);
+        str_freep(&c->record_trouble);
         strv_done(&c->keys);
         layout_done(&c->layout);
         *c = (Config){
@@ -171,6 +172,7 @@ static int config_load_keys(Config *c) {
         int r = 0;
 
         strv_done(&c->keys);
+        c->redact = redact_free(c->redact); /* the keys are among what it hides */
         for (size_t i = 0; r >= 0 && !c->trouble && i < c->bridge->keys.len; i++)
                 r = config_load_key(c, c->bridge->keys.items[i]);
         c->key_trouble = c->trouble != NULL;
@@ -323,6 +325,8 @@ int config_redact(Config *c, char **ret_message) {
         if (r < 0)
                 return r;
         r = config_add_env(c, redact);
+        for (size_t i = 0; r >= 0 && i < c->keys.len; i++)
+                r = redact_add_value(redact, c->keys.items[i]);
         if (r < 0)
                 return r;
         r = config_read(c, "redact.conf", &conf);

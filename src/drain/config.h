@@ -39,6 +39,7 @@ typedef struct Config {
         bool key_trouble;  /* it is a key file's */
         char *own_trouble; /* why no own verb runs */
         char *redact_trouble; /* why nothing is run at all: redact.conf */
+        char *record_trouble; /* which ledger entry is no good, and the command that mends it */
         ConfigStamp bridge_stamp, verbs_stamp, policy_stamp, redact_stamp, env_stamp;
         Redact *redact; /* made by config_redact */
 } Config;

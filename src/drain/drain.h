@@ -48,8 +48,10 @@ typedef struct Job {
         char key[HASH_HEX_SIZE];
         char fingerprint[HASH_HEX_SIZE];
         bool ledgered; /* ledger/begun/KEY is ours to end */
+        bool unkeyed;  /* the ledger can't tell of this key: a look goes on without it */
         char *unit;    /* scope, or NULL */
         char id[HASH_HEX_SIZE];
+        char probe_id[HASH_HEX_SIZE]; /* the run is the verb's probe now (drain/remains); "" */
         Run run;
         sd_event_source *source;
         int64_t began_ms;

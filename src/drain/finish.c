@@ -9,6 +9,7 @@
 #include "drain/integrity.h"
 #include "drain/judge.h"
 #include "drain/outcome.h"
+#include "drain/remains.h"
 #include "drain/tell.h"
 #include "run/result.h"
 
@@ -27,26 +28,28 @@ static int finish_followers(Drain *d, const char *key) {
         return 0;
 }
 
-/* The result file, or what its absence means. */
-static int finish_outcome(Drain *d, Job *j, RunResult *result, Outcome *o, bool *ret_known) {
-        int r = result_load(d->config->run_fd, j->id, result);
+/* What the absence of a result means. */
+static int finish_unknown(Drain *d, const Job *j, Remains *m, Outcome *o) {
+        int r = remains_gather(d, j, m);
 
-        if (r < 0)
-                return r;
-        *ret_known = r == 0;
-        return r == 0 ? outcome_of_result(result, j->grant, o)
-                      : outcome_interrupted(d->config, j->unit, o);
+        return r < 0 ? r : outcome_interrupted(d->config, &m->said, o);
 }
 
-static void finish_response(const Job *j, const RunResult *result, bool known, const char *log,
-                            Response *ret) {
+static void finish_response(const Job *j, const RunResult *result, const Remains *m, bool known,
+                            const char *log, Response *ret) {
         ret->verb = j->verb;
         ret->arg = j->arg;
         ret->started_ms = j->began_ms;
         ret->finished_ms = clock_wall_ms();
         ret->log = log;
-        if (!known)
+        if (!known) {
+                ret->has_output = m->output.len > 0;
+                ret->output = m->output.data;
+                ret->output_len = m->output.len;
+                ret->output_bytes = m->bytes;
+                ret->truncated = m->truncated;
                 return;
+        }
         ret->has_exit = result->kind == RESULT_EXIT;
         ret->exit = result->code;
         ret->has_signal = result->kind == RESULT_SIGNAL;
@@ -81,7 +84,8 @@ static int finish_ledger(Drain *d, Job *j, const Str *line) {
 
 /* Records first (audit, ledger), then the answer, then the tidying: a crash between any two is
  * finished by recover. */
-static int finish_record(Drain *d, Job *j, const Outcome *o, const RunResult *result, bool known) {
+static int finish_record(Drain *d, Job *j, const Outcome *o, const RunResult *result,
+                         const Remains *m, bool known) {
         CLEANUP(str_done) Str line = STR_NULL;
         CLEANUP(str_freep) char *log = NULL;
         Response response = RESPONSE_NULL;
@@ -110,7 +114,7 @@ static int finish_record(Drain *d, Job *j, const Outcome *o, const RunResult *re
         if (r < 0)
                 return r;
         outcome_fill(o, &response);
-        finish_response(j, result, known, log, &response);
+        finish_response(j, result, m, known, log, &response);
         response.request = j->name.text;
         r = response_format(&response, &line);
         if (r >= 0 && j->ledgered)
@@ -122,17 +126,24 @@ int finish_job(Drain *d, Job *j) {
         CLEANUP(job_freep) Job *mine = drain_unlink(d, j);
         CLEANUP(result_done) RunResult result = RUN_RESULT_NULL;
         CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
-        bool known = false;
+        CLEANUP(remains_done) Remains m = REMAINS_NULL;
+        bool known;
         int r;
 
         if (mine->run.pidfd >= 0)
                 (void)waitid(P_PIDFD, (id_t)mine->run.pidfd, &(siginfo_t){0},
                              WEXITED); /* its word is the result file */
-        r = finish_outcome(d, mine, &result, &o, &known);
+        r = result_load(d->config->run_fd, mine->id, &result);
+        known = r == 0;
+        if (r > 0)
+                r = remains_probe(d, &mine);
+        if (r < 0 || !mine)
+                return r; /* the probe runs: again at its end */
+        r = known ? outcome_of_result(&result, mine->grant, &o) : finish_unknown(d, mine, &m, &o);
         if (r >= 0)
                 r = integrity_recheck(d, mine, &o);
         if (r >= 0)
-                r = finish_record(d, mine, &o, &result, known);
+                r = finish_record(d, mine, &o, &result, &m, known);
         if (r < 0)
                 return r;
         d->completed++;
@@ -141,5 +152,7 @@ int finish_job(Drain *d, Job *j) {
         r = answer_retire(d, mine);
         if (r >= 0)
                 r = result_forget(d->config->run_fd, mine->id);
+        if (r >= 0 && mine->probe_id[0])
+                r = result_forget(d->config->run_fd, mine->probe_id);
         return r < 0 ? r : finish_followers(d, mine->key);
 }

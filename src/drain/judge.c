@@ -23,6 +23,20 @@ bool judge_paused(const Config *c) {
         return fstatat(c->state_fd, "paused", &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
 }
 
+int judge_blame(Drain *d, const char *key, int code) {
+        Config *c = d->config;
+        struct stat st;
+        bool ended = fstatat(d->ledger.ended_fd, key, &st, AT_SYMLINK_NOFOLLOW) == 0;
+
+        str_freep(&c->record_trouble);
+        return str_printf(&c->record_trouble, "the ledger entry %s/ledger/%s/%s %s -s %s%s",
+                          c->layout.state, ended ? "ended" : "begun", key,
+                          code == LEDGER_E_NEWER
+                                  ? "was written by a newer version\nspoolgate upgrade"
+                                  : "is damaged\nspoolgate doctor",
+                          c->layout.slug, ended && code != LEDGER_E_NEWER ? " --fix" : "");
+}
+
 /* Mutating requests and those with a key have a ledger entry; what the ledger can't tell refuses
  * mutating verbs only. */
 static int judge_probe_replay(void *userdata, const Request *r, bool mutating, Reason *ret_reason,
@@ -38,6 +52,7 @@ static int judge_probe_replay(void *userdata, const Request *r, bool mutating, R
         if (!mutating && !r->idempotency_key)
                 return 0;
         if (!f->drain->ledger_ok) {
+                f->job->unkeyed = !mutating;
                 *ret_reason = mutating ? REASON_HOST_ERROR : REASON_NONE;
                 return 0;
         }
@@ -46,7 +61,8 @@ static int judge_probe_replay(void *userdata, const Request *r, bool mutating, R
                 return 0;
         if (x != 0) {
                 *ret_reason = mutating ? REASON_HOST_ERROR : REASON_NONE;
-                return x < 0 ? x : 0;
+                f->job->unkeyed = !mutating;
+                return x < 0 ? x : judge_blame(f->drain, f->job->key, x);
         }
         same = strcmp(e.fingerprint, f->job->fingerprint) == 0;
         lost = e.state == LEDGER_BEGUN && !drain_find_key(f->drain, f->job->key);
@@ -131,6 +147,8 @@ int judge_request(Drain *d, Job *j, Verdict *ret) {
         };
         int r;
 
+        if (d->ledger_ok) /* else it is recovery's, and stays true */
+                str_freep(&c->record_trouble);
         if (c->keys.len > 0 && j->origin == GATE_AGENT)
                 facts.probes.mac = judge_probe_mac;
         if (j->origin == GATE_OPERATOR)

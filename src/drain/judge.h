@@ -9,5 +9,8 @@
 MUST_CHECK int judge_request(Drain *d, Job *j, Verdict *ret);
 /* Answers j from the ledger. */
 MUST_CHECK int judge_replay(Drain *d, Job *j);
+/* Puts into the configuration's record_trouble which entry of KEY can't be used and what mends it;
+ * code is ledger_find's or ledger_load_begun's. */
+MUST_CHECK int judge_blame(Drain *d, const char *key, int code);
 /* STATE/paused is there. */
 bool judge_paused(const Config *c);

@@ -93,12 +93,21 @@ static int outcome_host_config(const Config *c, const Verb *verb, Outcome *o) {
         return outcome_blame(c, "verbs.json", c->own_trouble, o);
 }
 
+/* record_trouble ends in its own command. */
+static int outcome_host_error(const Config *c, Outcome *o) {
+        return c->record_trouble
+                       ? str_addf(&o->message, ": %s", c->record_trouble)
+                       : str_addf(&o->message, "\nspoolgate doctor -s %s", c->layout.slug);
+}
+
 int outcome_refuse(const Config *c, Reason reason, const char *detail, Outcome *ret) {
         CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
         int r = outcome_say(&o, reason, detail);
 
         if (r >= 0 && reason == REASON_HOST_CONFIG) /* the only one that no gate has found */
                 r = outcome_blame(c, "redact.conf", c->redact_trouble, &o);
+        if (r >= 0 && reason == REASON_HOST_ERROR)
+                r = outcome_host_error(c, &o);
         if (r < 0)
                 return r;
         *ret = o;
@@ -142,6 +151,9 @@ int outcome_of_verdict(const Config *c, const char *verb, const Verdict *v, Outc
                 break;
         case REASON_HOST_CONFIG:
                 r = outcome_host_config(c, row, &o);
+                break;
+        case REASON_HOST_ERROR:
+                r = outcome_host_error(c, &o);
                 break;
         default:
                 break;
@@ -215,14 +227,39 @@ int outcome_of_result(const RunResult *r, const Grant *grant, Outcome *ret) {
         return 0;
 }
 
-int outcome_interrupted(const Config *c, const char *unit, Outcome *ret) {
+static int outcome_known(const Interrupted *what, Str *s) {
+        static const char *const scopes[] = {
+                [SCOPE_SAID_NOTHING] = "can't be asked after",
+                [SCOPE_SAID_GONE] = "is gone",
+                [SCOPE_SAID_ACTIVE] = "is still active",
+        };
+        int r = 0;
+
+        if (what->unit)
+                r = str_addf(s, " (scope %s %s)", what->unit, scopes[what->scope]);
+        if (r >= 0 && what->probe)
+                r = str_addf(s, "; its probe %s %s, see the output", what->probe,
+                             what->probe_ok ? "was run" : "failed");
+        if (r >= 0 && what->log)
+                r = str_adds(s, what->log_shown
+                                        ? "; the log so far is not verified, the agent can write it"
+                                        : "; its log is empty");
+        return r;
+}
+
+/* The last line is the one that runs nothing again and claims no success. */
+int outcome_interrupted(const Config *c, const Interrupted *what, Outcome *ret) {
+        static const char *const words[] = {"retry", "done", "failed"};
         CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
         int r = outcome_say(&o, REASON_INTERRUPTED, NULL);
 
-        if (r >= 0 && unit)
-                r = str_addf(&o.message, " (scope %s is gone)", unit);
         if (r >= 0)
-                r = str_addf(&o.message, "\nspoolgate audit -s %s", c->layout.slug);
+                r = outcome_known(what, &o.message);
+        if (r >= 0 && what->unit && what->scope == SCOPE_SAID_ACTIVE)
+                r = str_addf(&o.message, "\nsystemctl --user stop %s", what->unit);
+        for (size_t i = 0; r >= 0 && i < sizeof(words) / sizeof(words[0]); i++)
+                r = str_addf(&o.message, "\nspoolgate resolve -s %s %s %s", c->layout.slug,
+                             what->request, words[i]);
         if (r < 0)
                 return r;
         *ret = o;

@@ -26,6 +26,15 @@ MUST_CHECK int outcome_of_verdict(const Config *c, const char *verb, const Verdi
                                   Outcome *ret);
 /* A finished run. */
 MUST_CHECK int outcome_of_result(const RunResult *r, const Grant *grant, Outcome *ret);
-/* The run's end is not known. */
-MUST_CHECK int outcome_interrupted(const Config *c, const char *unit, Outcome *ret);
+typedef enum ScopeSaid { SCOPE_SAID_NOTHING, SCOPE_SAID_GONE, SCOPE_SAID_ACTIVE } ScopeSaid;
+typedef struct Interrupted {
+        const char *request; /* its name */
+        const char *unit;    /* NULL: it had no scope */
+        ScopeSaid scope;     /* what the user manager says of unit */
+        const char *probe;   /* the verb whose output comes first in the response, or NULL */
+        bool probe_ok;
+        bool log, log_shown; /* it is there; its end is in the output */
+} Interrupted;
+/* The run's end is not known: what is, and how the operator settles it. */
+MUST_CHECK int outcome_interrupted(const Config *c, const Interrupted *what, Outcome *ret);
 void outcome_fill(const Outcome *o, Response *r);

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "drain/answer.h"
 #include "drain/finish.h"
+#include "drain/judge.h"
 #include "drain/tell.h"
 #include "run/result.h"
 #include "run/scope.h"
@@ -74,7 +75,7 @@ static int recover_begun(Drain *d, const char *key) {
                 return 0;
         if (r > 0) { /* corrupt or newer: mutating verbs are refused until an operator looks */
                 d->ledger_ok = false;
-                return 0;
+                return judge_blame(d, key, r);
         }
         if (r < 0)
                 return r;
@@ -199,7 +200,7 @@ static int recover_result(Drain *d, const char *id) {
         int r = 0;
 
         for (const Job *j = d->jobs; j; j = j->next)
-                if (str_eq(j->id, id))
+                if (str_eq(j->id, id) || str_eq(j->probe_id, id))
                         return 0;
         if (hash_is_hex(id, 64)) {
                 r = ledger_find(&d->ledger, id, &e);
@@ -243,7 +244,8 @@ int recover_poll(Drain *d, bool *ret_left) {
                 next = j->next;
                 if (j->phase != JOB_FOREIGN)
                         continue;
-                r = result_running(d->config->run_fd, j->id, &running);
+                r = result_running(d->config->run_fd, j->probe_id[0] ? j->probe_id : j->id,
+                                   &running);
                 if (r < 0)
                         return r;
                 if (running) {

@@ -37,7 +37,7 @@ int start_watch(Drain *d, Job *j) {
 static int start_identify(Drain *d, Job *j) {
         const Config *c = d->config;
 
-        j->ledgered = j->class == VERB_MUTATING || j->request->idempotency_key;
+        j->ledgered = j->class == VERB_MUTATING || (j->request->idempotency_key && !j->unkeyed);
         j->began_ms = clock_wall_ms();
         if (j->ledgered) {
                 memcpy(j->id, j->key, sizeof(j->id));
@@ -151,7 +151,8 @@ static int start_keeper(Drain *d, Job **j, int *lock_fd, int *log_fd) {
         if (r < 0)
                 return start_failed(d, job, r);
         if (start_watch(d, job) < 0)
-                job->phase = JOB_FOREIGN; /* it runs: looked at by the clock, as one of an earlier drain */
+                job->phase = JOB_FOREIGN; /* it runs: looked at by the clock, as one of an earlier
+                                             drain */
         return 0;
 }
 

@@ -76,7 +76,7 @@ await gone "$pid"
 request restart web
 drain
 expect "no result: uncertain" "$gate" state=uncertain reason=interrupted exit=null signal=null output=null
-like "the message ends with the command" "$(field "$gate" message)" '*\\nspoolgate audit -s demo'
+like "the message ends with the command" "$(field "$gate" message)" "*\\\\nspoolgate resolve -s demo $gate failed"
 expect "the rest of the line goes on" "$NAME" state=done
 cp "$S/archive/$gate" "$S/requests/.again" && mv "$S/requests/.again" "$S/requests/$gate"
 drain

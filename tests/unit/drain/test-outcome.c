@@ -2,6 +2,7 @@
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,15 +101,55 @@ START_TEST(of_result_each_kind) {
 }
 END_TEST
 
-START_TEST(interrupted_with_and_without_unit) {
+#define RESOLVE                                                                                    \
+        "\nspoolgate resolve -s demo X.json retry\nspoolgate resolve -s demo X.json done"          \
+        "\nspoolgate resolve -s demo X.json failed"
+
+START_TEST(interrupted_what_is_known) {
+        const struct {
+                Interrupted what;
+                const char *message;
+        } rows[] = {
+                {{.request = "X.json"}, RESOLVE},
+                {{.request = "X.json", .unit = "x.scope"},
+                 " (scope x.scope can't be asked after)" RESOLVE},
+                {{.request = "X.json", .unit = "x.scope", .scope = SCOPE_SAID_GONE, .log = true},
+                 " (scope x.scope is gone); its log is empty" RESOLVE},
+                {{.request = "X.json", .unit = "x.scope", .scope = SCOPE_SAID_ACTIVE},
+                 " (scope x.scope is still active)\nsystemctl --user stop x.scope" RESOLVE},
+                {{.request = "X.json", .log = true, .log_shown = true, .probe = "look"},
+                 "; its probe look failed, see the output; the log so far is not verified, the "
+                 "agent can write it" RESOLVE},
+                {{.request = "X.json", .probe = "look", .probe_ok = true},
+                 "; its probe look was run, see the output" RESOLVE},
+        };
+
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+                char text[512];
+                Outcome o = OUTCOME_NULL;
+
+                (void)snprintf(text, sizeof(text),
+                               "the run was interrupted; whether it took effect is not known%s",
+                               rows[i].message);
+                expect(outcome_interrupted(&config, &rows[i].what, &o), &o, STATE_UNCERTAIN,
+                       REASON_INTERRUPTED, text);
+        }
+}
+END_TEST
+
+/* A refusal for the records ends in what mends them. */
+START_TEST(refuse_host_error) {
+        char state[] = "the ledger entry /x is damaged\nspoolgate doctor -s demo --fix";
+        Config c = config;
         Outcome o = OUTCOME_NULL;
 
-        expect(outcome_interrupted(&config, NULL, &o), &o, STATE_UNCERTAIN, REASON_INTERRUPTED,
-               "the run was interrupted; whether it took effect is not known\nspoolgate audit -s "
+        expect(outcome_refuse(&c, REASON_HOST_ERROR, NULL, &o), &o, STATE_DENIED, REASON_HOST_ERROR,
+               "the host could not record the run, so nothing was started\nspoolgate doctor -s "
                "demo");
-        expect(outcome_interrupted(&config, "x.scope", &o), &o, STATE_UNCERTAIN, REASON_INTERRUPTED,
-               "the run was interrupted; whether it took effect is not known (scope x.scope is "
-               "gone)\nspoolgate audit -s demo");
+        c.record_trouble = state;
+        expect(outcome_refuse(&c, REASON_HOST_ERROR, NULL, &o), &o, STATE_DENIED, REASON_HOST_ERROR,
+               "the host could not record the run, so nothing was started: the ledger entry /x is "
+               "damaged\nspoolgate doctor -s demo --fix");
 }
 END_TEST
 
@@ -136,7 +177,8 @@ int main(void) {
         tcase_add_test(cases, refuse_detail);
         tcase_add_test(cases, refuse_redact_conf);
         tcase_add_test(cases, of_result_each_kind);
-        tcase_add_test(cases, interrupted_with_and_without_unit);
+        tcase_add_test(cases, interrupted_what_is_known);
+        tcase_add_test(cases, refuse_host_error);
         tcase_add_test(cases, fill_response);
         suite_add_tcase(suite, cases);
         srunner_run_all(runner, CK_NORMAL);
