@@ -24,7 +24,7 @@ static const char *const outcome_sentences[REASON_COUNT] = {
         [REASON_FUTURE_DATED] = "the request is dated more than 60 s ahead of the host's clock",
         [REASON_KEY_CONFLICT] = "this idempotency key belongs to another request",
         [REASON_BAD_MAC] = "the request is not signed with this project's key",
-        [REASON_PAUSED] = "the operator has paused mutating verbs",
+        [REASON_PAUSED] = "mutating verbs are paused until the operator resumes",
         [REASON_POLICY] = "the operator's policy denies this verb",
         [REASON_SCOPE] = "the verb needs a wider permission scope than is allowed here",
         [REASON_RATE] = "the rate limit is reached",
@@ -137,6 +137,9 @@ int outcome_of_verdict(const Config *c, const char *verb, const Verdict *v, Outc
                              v->call.verb->name);
                 if (r >= 0)
                         r = outcome_edit(&o, c, "policy.conf");
+                break;
+        case REASON_PAUSED:
+                r = str_addf(&o.message, "\nspoolgate resume -s %s", c->layout.slug);
                 break;
         case REASON_RATE:
                 o.retry_after_sec = v->retry_after_sec;

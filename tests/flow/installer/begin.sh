@@ -18,7 +18,7 @@ begin() {
                 trap 'chmod -R u+rwx -- "$FLOW_TOP" 2>/dev/null; rm -rf -- "$FLOW_TOP"' EXIT
                 trap 'exit 1' INT TERM HUP
                 begin_prefix "$build" "$source"
-                cp "$here" "${BASH_SOURCE[0]}" "${BASH_SOURCE[0]%/*}/../lib.sh" "$FLOW_TOP/tests/"
+                cp "${here%/*}"/*.sh "${BASH_SOURCE[0]}" "${BASH_SOURCE[0]%/*}/../lib.sh" "$FLOW_TOP/tests/"
                 chmod 755 "$FLOW_TOP" "$FLOW_TOP"/*
                 if [ "$(id -u)" = 0 ]; then
                         chown -R "$FLOW_UID:$FLOW_UID" "$FLOW_TOP"
