@@ -36,7 +36,7 @@ END
 
 as_root loginctl disable-linger op
 check 09-doctor-or-install-says-linger <<'END'
-out=$(install_bridge 2>&1); contains "$out" linger
+out=$(install_bridge 2>&1) || fail "install: $out"; contains "$out" linger
 END
 as_root loginctl enable-linger op
 as_root sh -c "for i in \$(seq 100); do [ -S /run/user/$uid/bus ] && systemctl is-active -q user@$uid && exit 0; sleep 0.1; done"
