@@ -4,9 +4,12 @@
 
 #include "base/hash.h"
 #include "installer/agentfiles.h"
+#include "installer/auth.h"
+#include "installer/keys.h"
 #include "installer/install.h"
 #include "installer/pieces.h"
 #include "installer/plan.h"
+#include "installer/registry.h"
 #include "installer/resolve.h"
 #include "installer/sealing.h"
 #include "installer/survey.h"
@@ -47,12 +50,26 @@ static int install_missing(const Survey *s, Strv *warnings) {
         return r;
 }
 
+/* What is signed with stays what it is, unless the options say otherwise. */
+static int install_keys(const InstallOptions *o, Survey *s, Keys *k) {
+        CLEANUP(bridge_freep) Bridge *old = NULL;
+        CLEANUP(str_done) Str broken = STR_NULL;
+        int r = registry_read(&s->layout, &old, &broken);
+
+        if (r >= 0)
+                r = keys_decide(o, &s->layout, old ? &old->keys : NULL, k, &s->warnings);
+        return r < 0 ? r : strv_copy(&k->names, &s->bridge.keys);
+}
+
 /* In the order of writing: whatever names something comes after it. */
-static int install_plan(const InstallOptions *o, Survey *s, Plan *p, size_t *ret_units, Str *why) {
+static int install_plan(const InstallOptions *o, Survey *s, Keys *k, Plan *p, size_t *ret_units,
+                        Str *why) {
         CLEANUP(str_done) Str bridge = STR_NULL;
         int r;
 
-        r = pieces_bridge(s, &bridge, why);
+        r = install_keys(o, s, k);
+        if (r == 0)
+                r = pieces_bridge(s, &bridge, why);
         if (r == 0)
                 r = pieces_programs(p, &s->layout, &s->warnings, why);
         if (r == 0)
@@ -63,6 +80,8 @@ static int install_plan(const InstallOptions *o, Survey *s, Plan *p, size_t *ret
                 r = pieces_spool(p, s, why);
         if (r == 0 && o->agent_files)
                 r = agentfiles_add(p, s->checkout.fd, s->bridge.spool, why);
+        if (r == 0)
+                r = keys_add(p, &s->layout, k);
         if (r == 0)
                 r = plan_add_file(p, -EBADF, s->layout.config, "bridge.json", &bridge, 0600, 0);
         *ret_units = p->len;
@@ -166,10 +185,11 @@ static int install_start(Survey *s, bool changed) {
 
 static int install_carry_out(const InstallOptions *o, Survey *s, Str *report, Str *why) {
         CLEANUP(plan_done) Plan p = PLAN_NULL;
+        CLEANUP(keys_done) Keys k = KEYS_NULL;
         size_t units;
         int r;
 
-        r = install_plan(o, s, &p, &units, why);
+        r = install_plan(o, s, &k, &p, &units, why);
         if (r == 0)
                 r = install_missing(s, &s->warnings);
         if (r == 0)
@@ -178,6 +198,10 @@ static int install_carry_out(const InstallOptions *o, Survey *s, Str *report, St
                 r = plan_apply(&p, why);
         if (r == 0)
                 r = plan_report(&p, s->checkout.root.path, o->dry_run, report);
+        if (r == 0)
+                r = keys_drop(&k, &s->layout, o->dry_run, report);
+        if (r == 0 && (o->auth || o->rotate_key || k.fresh))
+                r = keys_advise(&k, &s->layout, report);
         if (r == 0 && !o->dry_run)
                 r = sealing_first(&s->layout, &s->bridge, s->checkout.fd, report, &s->warnings);
         if (r == 0 && !o->dry_run && !o->no_units)
@@ -193,9 +217,18 @@ static int install_carry_out(const InstallOptions *o, Survey *s, Str *report, St
 
 int install_run(const InstallOptions *o, Str *report, Strv *warnings, Str *why) {
         CLEANUP(survey_done) Survey s = SURVEY_NULL;
+        bool done = false;
         int r;
 
+        if (o->no_auth && (o->auth || o->rotate_key)) {
+                r = str_adds(why, "--no-auth goes with neither --auth nor --rotate-key");
+                return r < 0 ? r : INSTALL_E_REFUSED;
+        }
         r = hash_init();
+        if (r == 0 && auth_alone(o))
+                r = auth_run(o, report, warnings, why, &done);
+        if (r == 0 && done)
+                return 0;
         if (r == 0)
                 r = survey_place(o, &s, why);
         if (r == 0)

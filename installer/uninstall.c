@@ -7,6 +7,7 @@
 #include "fs/pin.h"
 #include "fs/publish.h"
 #include "installer/agentfiles.h"
+#include "installer/keys.h"
 #include "installer/systemctl.h"
 #include "installer/tree.h"
 #include "installer/uninstall.h"
@@ -212,12 +213,27 @@ static int uninstall_state(Uninstall *u) {
         return r < 0 ? r : uninstall_folder(u, u->layout->state);
 }
 
+/* Good for nothing without the bridge; one that is installed anew gets others. */
+static int uninstall_keys(Uninstall *u) {
+        CLEANUP(fd_closep) int fd = -EBADF;
+        CLEANUP(strv_done) Strv names = STRV_NULL;
+        int r = uninstall_open(u->layout->config, &fd);
+
+        if (r == 0 && fd >= 0)
+                r = keys_list(fd, &names);
+        for (size_t i = 0; r == 0 && i < names.len; i++)
+                r = uninstall_entry(u, fd, u->layout->config, names.items[i]);
+        return r;
+}
+
 static int uninstall_config(Uninstall *u) {
         static const char *const files[] = {"policy.conf", "verbs.json", "redact.conf"};
         int r = 0;
 
         for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && r == 0 && u->purge; i++)
                 r = uninstall_in(u, u->layout->config, files[i], false);
+        if (r == 0)
+                r = uninstall_keys(u);
         if (r == 0)
                 r = uninstall_in(u, u->layout->config, "bridge.json", false);
         return r < 0 ? r : uninstall_folder(u, u->layout->config);

@@ -1,9 +1,9 @@
 /* installer/uninstall.h - remove what install made, by the fixed paths of fs/layout
  *
- * Without purge: units, programs, bridge.json, the agent's client, and of the spool's and the
- * state's folders those that are empty; policy.conf, verbs.json, redact.conf, state and the spool's
- * contents stay. With purge: all of it. bridge.json goes last, so that an uninstall that was cut
- * short can be run again. */
+ * Without purge: units, programs, bridge.json, the signing keys, the agent's client, and of the
+ * spool's and the state's folders those that are empty; policy.conf, verbs.json, redact.conf, state
+ * and the spool's contents stay. With purge: all of it. bridge.json goes last, so that an uninstall
+ * that was cut short can be run again. */
 #pragma once
 #include <stdbool.h>
 #include "base/err.h"

@@ -16,9 +16,9 @@
  *  -    -     -     -     *          a read-only run, no key      cancel what lives; forget
  *
  * req. proc.: the file in requests/, processing/; begun ended: ledger/; keeper: STATE/run.
- * The row "neither" first runs the verb's probe, where it has one (drain/remains): a read-only run of
- * its own, of which nothing is kept but its output in the answer; a crash meanwhile leaves the row as
- * it was.
+ * The row "neither" first runs the verb's probe, where it has one (drain/remains): a read-only run
+ * of which nothing is kept but its output in the answer. A crash meanwhile leaves the row as it
+ * was.
  * Read-only requests without a key have no ledger entry: after a crash their file in processing/
  * goes back in line and they run again.
  */

@@ -30,6 +30,11 @@ static const char install_help[] =
         "  --agent-uid UID        the agent's uid as the host sees it, where it is another one\n"
         "  --jail landlock|seccomp  what the repository is read behind (default: landlock)\n"
         "  --inspect-memory MIB   address space of that reading (default: 512)\n"
+        "  --auth                 the agent has to sign its requests: makes its key, and says "
+        "where\n"
+        "  --rotate-key           a new key; the one before it stays good, older ones go\n"
+        "  --no-auth              no signatures: removes the keys\n"
+        "                         (these three alone change nothing else of what is installed)\n"
         "  --agent-files          also put into SPOOL/agent what tells an agent how to ask\n"
         "  --no-units             no systemd units\n"
         "  --dry-run              say what would be written, write nothing\n";
@@ -52,6 +57,9 @@ enum {
         INSTALL_AGENT_UID,
         INSTALL_JAIL,
         INSTALL_INSPECT_MEMORY,
+        INSTALL_AUTH,
+        INSTALL_ROTATE_KEY,
+        INSTALL_NO_AUTH,
         INSTALL_AGENT_FILES,
         INSTALL_NO_UNITS,
         INSTALL_DRY_RUN,
@@ -76,6 +84,9 @@ static const struct option install_options[] = {
         {"agent-uid", required_argument, NULL, INSTALL_AGENT_UID},
         {"jail", required_argument, NULL, INSTALL_JAIL},
         {"inspect-memory", required_argument, NULL, INSTALL_INSPECT_MEMORY},
+        {"auth", no_argument, NULL, INSTALL_AUTH},
+        {"rotate-key", no_argument, NULL, INSTALL_ROTATE_KEY},
+        {"no-auth", no_argument, NULL, INSTALL_NO_AUTH},
         {"agent-files", no_argument, NULL, INSTALL_AGENT_FILES},
         {"no-units", no_argument, NULL, INSTALL_NO_UNITS},
         {"dry-run", no_argument, NULL, INSTALL_DRY_RUN},
@@ -128,11 +139,31 @@ static Strv *install_list(int opt, InstallOptions *o) {
         }
 }
 
+static bool *install_flag(int opt, InstallOptions *o) {
+        switch (opt) {
+        case INSTALL_AUTH:
+                return &o->auth;
+        case INSTALL_ROTATE_KEY:
+                return &o->rotate_key;
+        case INSTALL_NO_AUTH:
+                return &o->no_auth;
+        case INSTALL_AGENT_FILES:
+                return &o->agent_files;
+        case INSTALL_NO_UNITS:
+                return &o->no_units;
+        case INSTALL_DRY_RUN:
+                return &o->dry_run;
+        default:
+                return NULL;
+        }
+}
+
 enum { INSTALL_E_WORD = 1, INSTALL_MIB_MIN = 128, INSTALL_MIB_MAX = 1024 * 1024 };
 
 static int install_take(int opt, const char *value, InstallOptions *o) {
         const char **text = install_text(opt, o);
         Strv *list = install_list(opt, o);
+        bool *flag = install_flag(opt, o);
         unsigned long long uid, mib;
 
         if (text) {
@@ -141,12 +172,8 @@ static int install_take(int opt, const char *value, InstallOptions *o) {
         }
         if (list)
                 return strv_add(list, value);
-        if (opt == INSTALL_AGENT_FILES)
-                o->agent_files = true;
-        else if (opt == INSTALL_NO_UNITS)
-                o->no_units = true;
-        else if (opt == INSTALL_DRY_RUN)
-                o->dry_run = true;
+        if (flag)
+                *flag = true;
         else if (opt == INSTALL_AGENT_UID && str_parse_uint(value, 4294967294ULL, &uid))
                 o->agent_uid = (int64_t)uid;
         else if (opt == INSTALL_INSPECT_MEMORY && str_parse_uint(value, INSTALL_MIB_MAX, &mib) &&
