@@ -2,7 +2,7 @@
  *
  *   crash [--every K | --budget SECONDS] [--from N] [--to N] [--child K] [--mutant] WORLD...
  *
- * --child K: not the drain dies but the K-th process that it starts (a keeper). --mutant: succeeds only when double runs are
+ * --child K: not the drain dies but the K-th process that it starts (a keeper, an inspection). --mutant: succeeds only when double runs are
  * found. One process a world. Status 0: no violation. */
 #include <getopt.h>
 #include <stdio.h>
@@ -50,6 +50,7 @@ static bool crash_point(World *w, const Crash *c, unsigned long at, SweepTotal *
         snprintf(where, sizeof(where), "at %lu", at);
         t->report.where = where;
         t->report.quiet = c->mutant ? 4 : 0;
+        t->report.faulty = c->child; /* it may be spoolgate-inspect: integrity-error */
         t->report.also = c->child ? W_UNCERTAIN | W_FAILED : 0; /* a look whose keeper dies has no end, or no start */
         sweep_drain(w, NULL, &spec, &end);
         if (end.late)
@@ -127,7 +128,7 @@ int main(int argc, char **argv) {
                 c.every = cost / budget + 1;
                 c.until_ms = trace_now_ms() + (int64_t)budget * 1500;
         }
-        printf("%s: %lu stops in the whole run, every %lu. from %lu to %lu\n", c.child ? "keeper" : "drain", (unsigned long)first.points, c.every, c.from, c.to);
+        printf("%s: %lu stops in the whole run, every %lu. from %lu to %lu\n", c.child ? "child" : "drain", (unsigned long)first.points, c.every, c.from, c.to);
         sweep_all(argv + optind, workers, crash_worker, &c, &total);
         for (size_t i = 0; i < CHECK_RULES; i++)
                 total.report.count[i] += first.report.count[i];

@@ -291,7 +291,7 @@ int main(int argc, char **argv) {
                 f.every = (unsigned long)(trace_now_ms() - began) * first.points / (1000 * workers) / budget + 1;
                 f.until_ms = trace_now_ms() + (int64_t)budget * 1500;
         }
-        printf("%s%s: %zu faults in the whole run, every %lu.\n", f.child ? "keeper" : "drain", f.sticky ? ", from a call on" : "", first.points, f.every);
+        printf("%s%s: %zu faults in the whole run, every %lu.\n", f.child ? "child" : "drain", f.sticky ? ", from a call on" : "", first.points, f.every);
         sweep_all(argv + optind, workers, fault_worker, &f, &total);
         for (size_t i = 0; i < CHECK_RULES; i++)
                 total.report.count[i] += first.report.count[i];
