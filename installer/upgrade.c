@@ -11,6 +11,7 @@
 #include "guard/diff.h"
 #include "installer/notice.h"
 #include "installer/pieces.h"
+#include "installer/resolve.h"
 #include "installer/systemctl.h"
 
 enum { UPGRADE_UNIT_MAX = 1024 * 1024 };
@@ -60,6 +61,45 @@ static int upgrade_bridge(const Bridge *b, Bridge *ret, Str *why) {
         return 0;
 }
 
+/* A program that is gone from where it was found is looked for again, on the PATH that verbs get. A
+ * path which the operator gave by hand goes by another name than the file's, and stays. */
+static int upgrade_bin(const Bridge *b, char **bin, Strv *warnings) {
+        CLEANUP(str_freep) char *name = NULL;
+        CLEANUP(str_freep) char *found = NULL;
+        CLEANUP(str_freep) char *text = NULL;
+        CLEANUP(str_done) Str why = STR_NULL;
+        const char *path = strchr(*bin, '=');
+        const char *last = path ? strrchr(path, '/') : NULL;
+        int r;
+
+        if (!last || access(path + 1, X_OK) == 0)
+                return 0;
+        r = str_printf(&name, "%.*s", (int)(path - *bin), *bin);
+        if (r < 0 || !str_eq(name, last + 1))
+                return r;
+        r = resolve_program(name, b->path, NULL, b->checkout.path, &found, &why);
+        if (r > 0) {
+                r = str_printf(&text, "%s is gone: %s", path + 1, why.data);
+                return r < 0 ? r : strv_add_take(warnings, &text);
+        }
+        if (r == 0)
+                r = str_printf(&text, "%s=%s", name, found);
+        if (r < 0)
+                return r;
+        str_freep(bin);
+        *bin = text;
+        text = NULL;
+        return 0;
+}
+
+static int upgrade_bins(Bridge *b, Strv *warnings) {
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < b->bins.len; i++)
+                r = upgrade_bin(b, &b->bins.items[i], warnings);
+        return r;
+}
+
 static int upgrade_survey(const Layout *l, const Bridge *b, Survey *s, Str *why) {
         int r = upgrade_bridge(b, &s->bridge, why);
 
@@ -81,8 +121,10 @@ static int upgrade_survey(const Layout *l, const Bridge *b, Survey *s, Str *why)
 static int upgrade_plan(Upgrade *u, Strv *warnings, Str *why) {
         CLEANUP(str_done) Str bridge = STR_NULL;
         Survey *s = &u->survey;
-        int r = pieces_bridge(s, &bridge, why);
+        int r = upgrade_bins(&s->bridge, warnings);
 
+        if (r == 0)
+                r = pieces_bridge(s, &bridge, why);
         if (r == 0)
                 r = pieces_programs(&u->plan, &s->layout, warnings, why);
         if (r == 0)
