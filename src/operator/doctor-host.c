@@ -112,7 +112,10 @@ static int doctor_space_at(Doctor *d, int fd, const char *path) {
                 return 0;
         r = doctor_quote(path, &quoted);
         if (r == 0)
-                r = str_printf(&command, "df -h %s && df -hi %s", quoted, quoted);
+                r = str_printf(&command,
+                               "spoolgate reap -s %s; df -h %s; df -hi %s; "
+                               "du -xhd 3 %s | sort -h | tail -n 12",
+                               d->layout.slug, quoted, quoted, quoted);
         return r < 0 ? r
                      : doctor_add(d, DOCTOR_FINDING, &command,
                                   "little room for %s: %llu KiB and %llu inodes; what can't be "
