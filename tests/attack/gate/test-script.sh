@@ -63,7 +63,7 @@ ran "78 all is back"
 cp -p "$P/.env" "$T/env"
 echo 'COMPOSE_FILE=/evil' >>"$P/.env"
 stopped "97 .env changed" integrity-env ".env differs from the sealed one"
-equal "97 no value in the answer" "$(grep -c COMPOSE_FILE "$T/ask.err")" 0
+equal "97 no value in the answer" "$(grep -c COMPOSE_FILE <<<"$ERR")" 0
 rm "$P/.env"
 stopped "96 .env gone" integrity-env ".env is missing"
 ln -s "$T/env" "$P/.env"

@@ -3,7 +3,7 @@
 #   . world.sh; begin "$@"; project STACK [INSTALL OPTION...]
 #
 # $EFFECTS has a line for each run: "good" or "evil", as the bytes that ran said, and the arguments.
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2016,SC1091
 if [ -f "${BASH_SOURCE[0]%/*}/begin.sh" ]; then . "${BASH_SOURCE[0]%/*}/begin.sh"; else . "${BASH_SOURCE[0]%/*}/../../flow/installer/begin.sh"; fi
 
 git_as() { HOME=$H GIT_CONFIG_NOSYSTEM=1 git -C "$P" -c user.name=t -c user.email=t@t -c init.defaultBranch=main "$@"; }
@@ -104,9 +104,10 @@ unwatch() {
 }
 
 ask() { # VERB [ARG]: as the agent does; sets RC, OUT, ERR
-        OUT=$(cd / && timeout 60 env -i PATH=/usr/bin:/bin sh "$S/spoolgate-request" --wait 30 "$@" 2>"$T/ask.err" </dev/null)
+        local said=$T/said.$BASHPID
+        OUT=$(cd / && timeout 60 env -i PATH=/usr/bin:/bin sh "$S/spoolgate-request" --wait 30 "$@" 2>"$said" </dev/null)
         RC=$?
-        ERR=$(<"$T/ask.err")
+        ERR=$(<"$said")
 }
 
 ran() { # NAME [ARG]: restart runs the good bytes
