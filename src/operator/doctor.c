@@ -119,7 +119,8 @@ static int doctor_run(Doctor *d, const DoctorCheck *check, size_t *blind, Str *s
 
 int doctor_look(Doctor *d, size_t *ret_blind, Str *said) {
         static const DoctorCheck *(*const themes[])(size_t) = {
-                doctor_policy_check, doctor_files_check, doctor_units_check, doctor_host_check};
+                doctor_policy_check, doctor_files_check, doctor_units_check, doctor_host_check,
+                doctor_ledger_check};
         const DoctorCheck *check;
         int r = 0;
 

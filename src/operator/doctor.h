@@ -49,6 +49,7 @@ const DoctorCheck *doctor_units_check(size_t i);
 const DoctorCheck *doctor_files_check(size_t i);
 const DoctorCheck *doctor_host_check(size_t i);
 const DoctorCheck *doctor_policy_check(size_t i);
+const DoctorCheck *doctor_ledger_check(size_t i);
 
 /* Takes *command on 0; text by format. */
 MUST_CHECK int doctor_add(Doctor *d, DoctorKind kind, char **command, const char *format, ...)

@@ -138,6 +138,29 @@ assert not any(i["finding"] for i in d["items"]) and d["could_not_look"] is None
 gate doctor --json --fix
 equal "--json --fix: usage" "$RC" 64
 
+# the ledger: an answer that is no good is put aside by --fix, a run that was only begun is not
+ask restart web '"idempotency_key":"k1"'
+expect "a run with a key" "$NAME" state="done"
+entry=$(grep -lF "name $NAME" "$STATE"/ledger/ended/*)
+hash=${entry##*/}
+cp -p "$entry" "$T/entry"
+echo x >>"$entry"
+found "damaged entry" "ledger: $entry is damaged" "mv -n -- '$entry' '$STATE/ledger/$hash.ended'"
+ask restart web '"idempotency_key":"k1"'
+expect "damaged entry: refused" "$NAME" state=denied reason=host-error
+like "damaged entry: the message's command" "$(field "$NAME" message)" '*\\nspoolgate doctor -s demo --fix'
+cp -p "$T/entry" "$STATE/ledger/begun/$hash" # begun, too, and no good as such
+found "damaged begun entry" "ledger: .*/begun/$hash is damaged: nothing that changes something runs" "mv -n -- '$STATE/ledger/begun/$hash' '$STATE/ledger/$hash.begun'"
+gate doctor --fix --yes
+equal "--fix: the answer is put aside, the begun one stays" "$(cd "$STATE/ledger" && echo * begun/* ended/*)" "$hash.ended begun ended begun/$hash ended/*"
+paste "mv -n -- '$STATE/ledger/begun/$hash' '$STATE/ledger/$hash.begun'"
+healthy "damaged entries: mended"
+ask restart web '"idempotency_key":"k1"'
+expect "the key is free" "$NAME" state="done" replayed=false
+sed -i 's/^spoolgate-ledger 1$/spoolgate-ledger 2/' "$STATE/ledger/ended/$hash"
+found "newer entry" "ledger: .*/ended/$hash was written by a newer version" "spoolgate upgrade -s demo"
+rm "$STATE/ledger/ended/$hash" "$STATE/ledger/$hash".*
+
 # an agent of another uid must get in
 project --agent-uid 100999
 healthy "another uid"
