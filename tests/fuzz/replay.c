@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 
-enum { REPLAY_MAX = 70 * 1024, REPLAY_BEND_MAX = 4096 };
+enum { REPLAY_MAX = 80 * 1024, REPLAY_BEND_MAX = 4096 };
 
 static unsigned long replay_runs;
 
