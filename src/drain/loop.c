@@ -85,6 +85,19 @@ static int loop_add_inotify(Drain *d, int fd, sd_event_inotify_handler_t handler
         return 0;
 }
 
+/* Before everything else that is pending: who is told to stop takes no further request. */
+static int loop_add_signal(Drain *d, int sig) {
+        sd_event_source *source = NULL;
+        int r = sd_event_add_signal(d->event, &source, sig, loop_on_signal, d);
+
+        if (r >= 0)
+                r = sd_event_source_set_priority(source, SD_EVENT_PRIORITY_IMPORTANT);
+        if (r >= 0)
+                r = sd_event_source_set_floating(source, 1);
+        (void)sd_event_source_unref(source);
+        return r;
+}
+
 static int loop_setup(Drain *d) {
         sigset_t set;
         int r;
@@ -98,9 +111,9 @@ static int loop_setup(Drain *d) {
         if (r >= 0)
                 r = loop_add_inotify(d, d->orders_fd, loop_on_order);
         if (r >= 0)
-                r = sd_event_add_signal(d->event, NULL, SIGTERM, loop_on_signal, d);
+                r = loop_add_signal(d, SIGTERM);
         if (r >= 0)
-                r = sd_event_add_signal(d->event, NULL, SIGINT, loop_on_signal, d);
+                r = loop_add_signal(d, SIGINT);
         return r < 0 ? err_new(-r) : 0;
 }
 
