@@ -1,6 +1,7 @@
 #!/bin/bash
 # bench-gate.sh GATE INSPECT [RUNS]: the integrity gate beside `git status --porcelain -- FILES`, three guarded files, on
 # repositories of 500 and of 50,000 files. Times are those of the whole check (process included), warm, alternating.
+# Built by meson, run by no test: bash tests/bench/bench-gate.sh BUILD/tests/attack/git/gate BUILD/src/spoolgate-inspect
 set -eu
 GATE=$1 INSPECT=$2 RUNS=${3:-200}
 export INSPECT GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null LC_ALL=C
