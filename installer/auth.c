@@ -82,6 +82,8 @@ static int auth_change(const InstallOptions *o, Survey *s, const Bridge *b, Str 
         if (r == 0)
                 r = keys_drop(&k, &s->layout, o->dry_run, report);
         if (r == 0)
+                r = o->dry_run ? 0 : keys_note(&k, &s->layout);
+        if (r == 0)
                 r = keys_advise(&k, &s->layout, report);
         if (r == 0)
                 r = str_addf(report, "%s: %s\n", s->layout.slug,

@@ -200,6 +200,8 @@ static int install_carry_out(const InstallOptions *o, Survey *s, Str *report, St
                 r = plan_report(&p, s->checkout.root.path, o->dry_run, report);
         if (r == 0)
                 r = keys_drop(&k, &s->layout, o->dry_run, report);
+        if (r == 0 && !o->dry_run)
+                r = keys_note(&k, &s->layout);
         if (r == 0 && (o->auth || o->rotate_key || k.fresh))
                 r = keys_advise(&k, &s->layout, report);
         if (r == 0 && !o->dry_run)

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "fs/pin.h"
 #include "fs/publish.h"
+#include "installer/notice.h"
 #include "spool/scan.h"
 #include "wire/mac.h"
 
@@ -202,6 +203,22 @@ int keys_drop(const Keys *k, const Layout *l, bool dry, Str *report) {
                         r = str_addf(report, "%-12s %s/%s\n", dry ? "would remove" : "removed",
                                      l->config, k->drop.items[i]);
         }
+        return r > 0 ? err_new(EACCES) : r;
+}
+
+int keys_note(const Keys *k, const Layout *l) {
+        CLEANUP(fd_closep) int state = -EBADF;
+        CLEANUP(str_done) Str detail = STR_NULL;
+        int r = str_adds(&detail, k->names.len > 0 ? "good:" : "requests need no signature");
+
+        if (!k->fresh && k->drop.len == 0)
+                return 0;
+        for (size_t i = 0; r == 0 && i < k->names.len; i++)
+                r = str_addf(&detail, " %s", k->names.items[i]);
+        if (r == 0)
+                r = pin_host_dir(l->state, &(PinRule){geteuid(), 0022}, &state);
+        if (r == 0)
+                r = notice_note(state, "keyed", NULL, detail.data);
         return r > 0 ? err_new(EACCES) : r;
 }
 

@@ -31,6 +31,8 @@ MUST_CHECK int keys_decide(const InstallOptions *o, const Layout *l, const Strv 
 MUST_CHECK int keys_add(Plan *p, const Layout *l, Keys *k);
 /* After bridge.json is written: what nobody names goes, a line of the report each. */
 MUST_CHECK int keys_drop(const Keys *k, const Layout *l, bool dry, Str *report);
+/* A line for the audit log about the keys that are good from now on, where that has changed. */
+MUST_CHECK int keys_note(const Keys *k, const Layout *l);
 /* Where the newest key is and how the agent gets it; nothing when there is none. */
 MUST_CHECK int keys_advise(const Keys *k, const Layout *l, Str *report);
 

@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "fs/pin.h"
 #include "fs/publish.h"
+#include "operator/errand.h"
 #include "operator/policy-edit.h"
 
 #define POLICY_EDIT_COPY "policy.conf.edit"
@@ -110,6 +112,16 @@ static int policy_edit_begin(const Config *c, Str *before, Str *said) {
                                  : r;
 }
 
+static int policy_edit_note(const Config *c, const Str *text) {
+        CLEANUP(str_freep) char *detail = NULL;
+        char hex[HASH_HEX_SIZE];
+        int r;
+
+        hash_sha256(text->data ? text->data : "", text->len, hex);
+        r = str_printf(&detail, "policy.conf, now %s", hex);
+        return r < 0 ? r : errand_note(c, "edited", NULL, detail);
+}
+
 int policy_edit(const Config *c, Str *said) {
         CLEANUP(str_freep) char *path = NULL;
         CLEANUP(str_done) Str before = STR_NULL;
@@ -131,6 +143,8 @@ int policy_edit(const Config *c, Str *said) {
         r = policy_edit_lint(c, path, &text, said);
         if (r == 0)
                 r = policy_edit_save(c, &before, &text, said);
+        if (r == 0)
+                r = policy_edit_note(c, &text);
         return r == 0 ? str_addf(said, "%s: policy.conf is saved; the next request meets it\n",
                                  c->layout.slug)
                       : r;

@@ -17,7 +17,7 @@ static const char *const order_keys[] = {
 };
 static const char *const order_kinds[] = {"run", "approve", "cancel", "note"};
 static const char *const order_events[] = {
-        "paused", "resumed", "sealed", "told", "reaped", "resolved", "upgraded",
+        "paused", "resumed", "sealed", "told", "reaped", "resolved", "upgraded", "keyed", "edited",
 };
 enum {
         ORDER_KINDS = sizeof(order_kinds) / sizeof(order_kinds[0]),

@@ -49,7 +49,8 @@ MUST_CHECK int order_parse(const char *bytes, size_t len, Order *ret);
 /* One line, newline at the end. -EINVAL: order_parse would not take it. */
 MUST_CHECK int order_format(const Order *o, char **ret);
 const char *order_name(OrderKind k); /* "run" "approve" "cancel" "note" */
-/* "paused" "resumed" "sealed" "told" "reaped" "resolved" "upgraded"; NULL past the end. */
+/* "paused" "resumed" "sealed" "told" "reaped" "resolved" "upgraded" "keyed" "edited"; NULL past the
+ * end. */
 const char *order_event_at(size_t i);
 
 /* The file's name for a new order. */

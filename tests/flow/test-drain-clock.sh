@@ -64,7 +64,7 @@ equal "it ran once in all, still" "$(effects 'restart web')" 1
 
 # the rate window: a jump back must not open it, nor shut it for good
 at 0
-for i in 1 2 3; do
+for _ in 1 2 3; do
         fits 0 restart api
         drain
 done

@@ -237,6 +237,9 @@ install "${setup[@]}"
 equal "a damaged bridge file: exit" "$RC" 0
 check "a damaged bridge file: signatures stay" grep -q mac-3.key "$CONF/bridge.json"
 
+equal "each change of the keys is on record" "$(grep '"event":"keyed"' "$STATE/audit.log" | grep -o '"detail":"[^"]*"' | head -3 | tr '\n' ' ')" \
+        '"detail":"good: mac-1.key" "detail":"good: mac-2.key mac-1.key" "detail":"good: mac-3.key mac-2.key" '
+
 # ---- never told -----------------------------------------------------------------------------------------------------------------
 
 # the stack prints its key: the drain hides it like any secret

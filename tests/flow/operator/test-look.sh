@@ -185,6 +185,9 @@ has "edit, nothing changed" "$OUT" "nothing changed"
 edit "echo '# other' >>'$CONF/policy.conf'; echo '# mine' >>\"\$1\""
 equal "edit, changed meanwhile: exit" "$RC" 1
 has "edit, changed meanwhile: why" "$ERR" "changed meanwhile"
+drain
+equal "edit: each that was saved is on record, with its hash" "$(grep -cE '"event":"edited".*"detail":"policy.conf, now [0-9a-f]{64}"' "$STATE/audit.log")" 2
+check "edit: the hash is the file's" grep -qF "\"policy.conf, now $(grep -vxF '# other' "$CONF/policy.conf" | sha256sum | cut -d' ' -f1)\"" "$STATE/audit.log"
 gate policy --check --edit
 equal "policy, two at once: usage" "$RC" 64
 flow_end

@@ -213,7 +213,8 @@ START_TEST(words) {
         ck_assert_str_eq(order_name(ORDER_NOTE), "note");
         ck_assert_str_eq(order_event_at(0), "paused");
         ck_assert_str_eq(order_event_at(6), "upgraded");
-        ck_assert_ptr_null(order_event_at(7));
+        ck_assert_str_eq(order_event_at(8), "edited");
+        ck_assert_ptr_null(order_event_at(9));
 }
 END_TEST
 
