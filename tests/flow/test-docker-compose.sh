@@ -61,8 +61,7 @@ told() { # VERB ARG WORDS: exactly one call, exactly these words
         equal "$1: exit" "$RC" 0
         equal "$1: argv" "$CALL" "$front <--env-file> <$ENV_FILE> $3"
 }
-ENV_FILE=$P/.env
-if grep -q "$RUN/env-0" "$CONF/bridge.json"; then ENV_FILE=$RUN/env-0; fi
+ENV_FILE=$RUN/env-0
 told status '' '<ps> <--all>'
 told health '' '<ps> <--all> <--format> <json>'
 told logs web '<logs> <--no-color> <--tail> <200> <web>'
@@ -101,6 +100,8 @@ echo 'DB_PASSWORD=another-value-of-length' >"$P/.env"
 ask up
 like "another .env: nothing runs" "$RC $ERR" '70 spoolgate: denied: integrity-*'
 equal "and docker isn't asked" "$CALL" ""
+ask status
+check "a look reads the sealed one" grep -qF hunter2-is-long-enough "$ENV_FILE"
 kill -TERM "$DRAIN_PID"
 drain_wait
 equal "the watcher ends well" "$RC $(cat "$T/drain.bg.err")" "0 "
