@@ -172,7 +172,7 @@ agent -- status >/dev/null 2>&1 || fail "status does not run"
 cd "$project"; within 20 calm
 contains "$(spoolgate audit verify)" "each in the chain"
 equal "$(spoolgate doctor)" "shop: nothing found"
-cd; podman ps -aq | xargs -r podman rm -ft 0 >/dev/null 2>&1
+cd; podman ps -aq --filter label=io.podman.compose.project=shop | xargs -r podman rm -ft 0 >/dev/null 2>&1
 spoolgate uninstall -s shop --purge >/dev/null
 END
 as_root sh -c 'cp -n /usr/local/bin/podman-compose /usr/bin/; rm /usr/local/bin/podman-compose; umount -l /home/op/shop'
