@@ -1,5 +1,5 @@
-/* compose files, reader and renderer: what is rendered is YAML, names no relative path where one
- * matters, and rendered again stays as it is. */
+/* compose files, reader, renderer and what docker compose opens: what is rendered is YAML, names no
+ * relative path where one matters, and rendered again stays as it is. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -11,6 +11,7 @@
 #include "installer/compose.h"
 #include "installer/document.h"
 #include "installer/render.h"
+#include "installer/sources.h"
 
 #define FUZZ_CHECKOUT_SIZE 4096
 #define FUZZ_RUN "/state/seal/run"
@@ -92,6 +93,37 @@ static int fuzz_render(const Strv *files, const void *bytes, size_t size, Str *r
         return r;
 }
 
+/* Each is one line, and a path below the checkout. */
+static void fuzz_sources(const void *bytes, size_t size) {
+        CLEANUP(document_freep) Document *d = NULL;
+        CLEANUP(str_done) Str why = STR_NULL;
+        CLEANUP(fd_closep) int fd = memfd_create("c.yaml", MFD_CLOEXEC);
+        char path[] = "c.yaml";
+        Taken item = {.kind = TAKE_GUARDED, .path = path, .fd = -EBADF, .bytes_fd = fd};
+        const TakenList taken = {&item, 1};
+        CLEANUP(place_done)
+        Place place = {.checkout_fd = fuzz_fd,
+                       .checkout = fuzz_checkout,
+                       .folder = "",
+                       .home = "/home/u",
+                       .run = FUZZ_RUN,
+                       .taken = &taken};
+        int r;
+
+        fuzz_write(fd, bytes, size);
+        r = document_parse("c.yaml", bytes, size, &d, &why);
+        if (r == 0)
+                r = sources_collect(&place, "c.yaml", d, &why);
+        FUZZ_CHECK(r == 0 || r == SOURCES_E_REFUSED);
+        FUZZ_CHECK((r == 0) == (why.len == 0));
+        for (size_t i = 0; i < place.sources.len; i++) {
+                const char *at = place.sources.items[i];
+
+                FUZZ_CHECK(*at && at[0] != '/' && !strchr(at, '\n') && !str_starts(at, "../") &&
+                           !strstr(at, "/../") && !str_ends(at, "/..") && !str_eq(at, ".."));
+        }
+}
+
 static void fuzz_parses(const Str *text) {
         CLEANUP(document_freep) Document *d = NULL;
         CLEANUP(str_done) Str why = STR_NULL;
@@ -110,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         fuzz_begin();
         fuzz_add(&files, "c.yaml");
         fuzz_read(&files, data, size);
+        fuzz_sources((const char *)data, size);
         if (fuzz_render(&files, data, size, &once, &len) != 0 || once.len > FUZZ_AGAIN_MAX)
                 return 0; /* with all aliases written out it may have too many nodes for us */
         fuzz_parses(&once);
