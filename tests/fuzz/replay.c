@@ -1,11 +1,11 @@
-/* Without a fuzzer: each file of the folders in argv goes through the target, whole, cut short at
- * each length, and with single bytes bent; fixed inputs, so that a failure repeats. */
+/* Without a fuzzer: each file of the folders in argv goes through the target, whole, cut short at up
+ * to REPLAY_PLACES lengths, and with single bytes bent there; fixed inputs: a failure repeats. */
 #include <dirent.h>
 #include <sys/stat.h>
 
 #include "fuzz.h"
 
-enum { REPLAY_MAX = 80 * 1024, REPLAY_BEND_MAX = 4096 };
+enum { REPLAY_MAX = 80 * 1024, REPLAY_PLACES = 64 };
 
 static unsigned long replay_runs;
 
@@ -24,8 +24,10 @@ static void replay_one(const uint8_t *data, size_t size) {
 static void replay_bytes(uint8_t *data, size_t size) {
         static const uint8_t bends[] = {0x00, '"', '\\', '{', '0', '=', '\n', 0x80, 0xff};
 
+        const size_t step = size / REPLAY_PLACES + 1;
+
         replay_one(data, size);
-        for (size_t i = 0; i < size && size <= REPLAY_BEND_MAX; i++) {
+        for (size_t i = 0; i < size && size <= REPLAY_MAX / 4; i += step) {
                 uint8_t kept = data[i];
 
                 replay_one(data, i);
