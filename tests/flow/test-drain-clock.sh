@@ -26,9 +26,13 @@ fits() { # SECONDS VERB [ARG [MEMBERS]]: a request dated by a clock so far from 
         put "$NAME" "{\"verb\":\"$2\",\"requested_at\":\"$(iso "$1")\"${3:+,\"arg\":\"$3\"}${4:+,$4}}"
 }
 
-if [ -z "$faketime" ] || nm -D "$DRAIN" 2>/dev/null | grep -q __asan; then
-        skip "a clock that jumps" "no libfaketime, or one that a sanitizer doesn't go with"
-        passed=$((passed + 1))
+if nm -D "$DRAIN" 2>/dev/null | grep -q __asan; then
+        pass "not under a sanitizer, which wants to be loaded first"
+        flow_end
+fi
+if [ -z "$faketime" ]; then
+        pass "there is a drain to look at"
+        skip "a clock that jumps" "no libfaketime"
         flow_end
 fi
 at -86400
