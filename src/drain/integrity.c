@@ -11,7 +11,7 @@
 
 enum { INTEGRITY_NAMED = 8 }; /* files that a message names; the diagnostics name all */
 
-static Reason integrity_reason(GuardCode code) {
+Reason integrity_reason(GuardCode code) {
         switch (code) {
         case GUARD_OK:
                 return REASON_NONE;
@@ -63,15 +63,13 @@ static int integrity_diagnose(Drain *d, const Guard *g) {
         return x < 0 ? x : tell_diagnostic(d, "integrity.json", r);
 }
 
-int integrity_check(Drain *d, Job *j, Reason *ret_reason) {
-        const Config *c = d->config;
-        const Bridge *b = c->bridge;
-        PolicyIntegrity mode = policy_integrity(c->policy);
+int integrity_ask(const Config *c, Guard **ret) {
         CLEANUP(str_freep) char *inspect = NULL;
+        const Bridge *b = c->bridge;
+        PolicyIntegrity mode = c->policy ? policy_integrity(c->policy) : POLICY_BOTH;
         GuardSpec spec;
-        int r;
+        int r = str_printf(&inspect, "%s/spoolgate-inspect", c->layout.lib);
 
-        r = str_printf(&inspect, "%s/spoolgate-inspect", c->layout.lib);
         if (r < 0)
                 return r;
         spec = (GuardSpec){
@@ -88,8 +86,14 @@ int integrity_check(Drain *d, Job *j, Reason *ret_reason) {
                 .guarded = &b->guarded,
                 .env_files = &b->env_files,
         };
+        return guard_check(&spec, ret);
+}
+
+int integrity_check(Drain *d, Job *j, Reason *ret_reason) {
+        int r;
+
         j->guard = guard_free(j->guard);
-        r = guard_check(&spec, &j->guard);
+        r = integrity_ask(d->config, &j->guard);
         if (r < 0)
                 return r;
         *ret_reason = integrity_reason(guard_code(j->guard));

@@ -5,6 +5,9 @@
 #include "drain/outcome.h"
 #include "guard/guard.h"
 
+/* The guard's verdict on the project as it is now; *ret is the caller's. Policy missing: both. */
+MUST_CHECK int integrity_ask(const Config *c, Guard **ret);
+Reason integrity_reason(GuardCode code); /* REASON_NONE or one of integrity-* */
 /* Asks the guard for j; j->guard holds its verdict and the files as judged until the run's end.
  * diagnostics/integrity.json mirrors it. -errno: the host failed; refuse. */
 MUST_CHECK int integrity_check(Drain *d, Job *j, Reason *ret_reason);

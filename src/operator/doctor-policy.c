@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "fs/lock.h"
+#include "drain/integrity.h"
 #include "operator/doctor.h"
 #include "record/ledger.h"
 #include "run/result.h"
@@ -100,7 +101,7 @@ static int doctor_seal(Doctor *d) {
         CLEANUP(guard_freep) Guard *g = NULL;
         CLEANUP(str_done) Str text = STR_NULL;
         CLEANUP(str_freep) char *command = NULL;
-        int r = host_guard(&d->config, &g);
+        int r = integrity_ask(&d->config, &g);
 
         if (r < 0 || guard_code(g) == GUARD_OK)
                 return r;

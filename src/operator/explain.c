@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "drain/integrity.h"
 #include "drain/outcome.h"
 #include "operator/command.h"
 #include "operator/commands.h"
@@ -59,10 +60,10 @@ static int explain_rate(void *userdata, VerbCall call, int64_t *ret_retry_sec) {
 
 static int explain_integrity(void *userdata, Reason *ret_reason) {
         Explain *e = userdata;
-        int r = host_guard(e->config, &e->guard);
+        int r = integrity_ask(e->config, &e->guard);
 
         if (r == 0)
-                *ret_reason = host_guard_reason(guard_code(e->guard));
+                *ret_reason = integrity_reason(guard_code(e->guard));
         return r;
 }
 

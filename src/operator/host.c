@@ -25,48 +25,6 @@ int host_load(const char *slug, Config *ret, Str *why) {
         return r < 0 ? r : HOST_E_BROKEN;
 }
 
-int host_guard(const Config *c, Guard **ret) {
-        CLEANUP(str_freep) char *inspect = NULL;
-        const Bridge *b = c->bridge;
-        PolicyIntegrity mode = c->policy ? policy_integrity(c->policy) : POLICY_BOTH;
-        GuardSpec spec;
-        int r = str_printf(&inspect, "%s/spoolgate-inspect", c->layout.lib);
-
-        if (r < 0)
-                return r;
-        spec = (GuardSpec){
-                .checkout_fd = c->checkout_fd,
-                .state_fd = c->state_fd,
-                .inspect = inspect,
-                .git_dir = b->git_dir.path,
-                .git_device = b->git_dir.device,
-                .git_inode = b->git_dir.inode,
-                .jail = b->jail,
-                .address_space = (uint64_t)b->inspect_memory,
-                .need_seal = mode != POLICY_HEAD,
-                .need_head = mode != POLICY_SEAL,
-                .guarded = &b->guarded,
-                .env_files = &b->env_files,
-        };
-        return guard_check(&spec, ret);
-}
-
-Reason host_guard_reason(GuardCode code) {
-        switch (code) {
-        case GUARD_OK:
-                return REASON_NONE;
-        case GUARD_MODIFIED:
-                return REASON_INTEGRITY_MODIFIED;
-        case GUARD_UNSEALED:
-                return REASON_INTEGRITY_UNSEALED;
-        case GUARD_ENV:
-                return REASON_INTEGRITY_ENV;
-        case GUARD_ERROR:
-                break;
-        }
-        return REASON_INTEGRITY_ERROR;
-}
-
 int host_guard_text(const Guard *g, Str *out) {
         const Strv *files = guard_files(g);
         int r = str_adds(out, guard_message(g));

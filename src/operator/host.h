@@ -19,9 +19,6 @@ MUST_CHECK int host_load(const char *slug, Config *ret, Str *why);
 #define HOST_CONFIG_NULL                                                                           \
         ((Config){.config_fd = -EBADF, .state_fd = -EBADF, .run_fd = -EBADF, .checkout_fd = -EBADF})
 
-/* The guard's verdict now, by the policy's INTEGRITY (both when the policy is broken). */
-MUST_CHECK int host_guard(const Config *c, Guard **ret);
-Reason host_guard_reason(GuardCode code); /* REASON_NONE: ok */
 /* "MESSAGE: FILE WHY, ..." of at most a few files, unescaped. */
 MUST_CHECK int host_guard_text(const Guard *g, Str *out);
 

@@ -8,6 +8,7 @@
 #include "fs/lock.h"
 #include "guard/seal.h"
 #include "installer/detect.h"
+#include "drain/integrity.h"
 #include "operator/history.h"
 #include "operator/status.h"
 #include "record/ledger.h"
@@ -222,7 +223,7 @@ static int status_seal(const Config *c, Status *s) {
 
 static int status_guard(const Config *c, Status *s) {
         CLEANUP(guard_freep) Guard *g = NULL;
-        int r = host_guard(c, &g);
+        int r = integrity_ask(c, &g);
 
         if (r < 0) { /* the drain refuses it as integrity-error too */
                 s->guard = GUARD_ERROR;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "drain/integrity.h"
 #include "operator/host.h"
 
 START_TEST(pause_parse_takes_each_line_once) {
@@ -33,11 +34,11 @@ START_TEST(pause_parse_of_odd_files) {
 END_TEST
 
 START_TEST(guard_reason_of_each_code) {
-        ck_assert_int_eq(host_guard_reason(GUARD_OK), REASON_NONE);
-        ck_assert_int_eq(host_guard_reason(GUARD_MODIFIED), REASON_INTEGRITY_MODIFIED);
-        ck_assert_int_eq(host_guard_reason(GUARD_UNSEALED), REASON_INTEGRITY_UNSEALED);
-        ck_assert_int_eq(host_guard_reason(GUARD_ENV), REASON_INTEGRITY_ENV);
-        ck_assert_int_eq(host_guard_reason(GUARD_ERROR), REASON_INTEGRITY_ERROR);
+        ck_assert_int_eq(integrity_reason(GUARD_OK), REASON_NONE);
+        ck_assert_int_eq(integrity_reason(GUARD_MODIFIED), REASON_INTEGRITY_MODIFIED);
+        ck_assert_int_eq(integrity_reason(GUARD_UNSEALED), REASON_INTEGRITY_UNSEALED);
+        ck_assert_int_eq(integrity_reason(GUARD_ENV), REASON_INTEGRITY_ENV);
+        ck_assert_int_eq(integrity_reason(GUARD_ERROR), REASON_INTEGRITY_ERROR);
 }
 END_TEST
 
