@@ -93,6 +93,20 @@ static int orders_request(const Order *o, Str *ret_body) {
         return x < 0 ? x : str_adds(ret_body, body);
 }
 
+/* Who said yes stands in the log before the run's own lines. */
+static int orders_approved(Drain *d, const Order *o) {
+        return tell_audit(d,
+                          &(TellEvent){.event = "approved",
+                                       .request = o->name.text,
+                                       .verb = o->verb,
+                                       .arg = o->arg,
+                                       .by = o->by,
+                                       .key = o->key,
+                                       .duration_ms = -1,
+                                       .sync = true},
+                          JOURNAL_OPERATOR);
+}
+
 static int orders_take(Drain *d, const char *file, const Order *o) {
         CLEANUP(job_freep) Job *j = NULL;
         Name name;
@@ -111,6 +125,7 @@ static int orders_take(Drain *d, const char *file, const Order *o) {
         if (r >= 0 && o->kind == ORDER_APPROVE) {
                 memcpy(j->key, o->key, sizeof(j->key));
                 memcpy(j->fingerprint, o->fingerprint, sizeof(j->fingerprint));
+                r = orders_approved(d, o);
         }
         return r < 0 ? r : step_ordered(d, &j);
 }

@@ -76,6 +76,7 @@ equal "approve: nothing ran" "$(wc -l <"$EFFECTS")" 0
 gate approve "$refused_name" --yes
 equal "approve: exit" "$RC" 0
 equal "approve: ran once" "$(wc -l <"$EFFECTS")" 1
+logged "approve: audited" '"event":"approved".*"verb":"up".*"by":' 1
 equal "approve: the agent that polls has the result" "$(field "$refused_name" state)" "done"
 gate approve "$refused_name" --yes
 equal "approve: a second time: exit" "$RC" 1
