@@ -7,6 +7,7 @@
 
 enum { CANCEL_SCAN = 4096 };
 
+/* by: the operator, or NULL for the agent. */
 static int cancel_job(Drain *d, const Job *j, const char *by) {
         int r = tell_audit(d,
                            &(TellEvent){.event = "cancelled",
@@ -14,7 +15,8 @@ static int cancel_job(Drain *d, const Job *j, const char *by) {
                                         .verb = j->verb,
                                         .arg = j->arg,
                                         .by = by,
-                                        .duration_ms = -1},
+                                        .duration_ms = -1,
+                                        .counted = !by}, /* an agent's flood of them */
                            JOURNAL_OPERATOR);
 
         if (r >= 0)
@@ -53,7 +55,7 @@ int cancel_nonce(Drain *d, const char *nonce, bool *ret_found) {
                 if (j->phase != JOB_FOLLOWER && j->origin == GATE_AGENT &&
                     str_eq(j->name.nonce, nonce)) {
                         *ret_found = true;
-                        return cancel_job(d, j, "agent");
+                        return cancel_job(d, j, NULL);
                 }
         return cancel_waiting(d, NULL, nonce, ret_found);
 }
