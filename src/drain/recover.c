@@ -17,7 +17,7 @@
 #include "spool/retire.h"
 #include "spool/scan.h"
 
-enum { RECOVER_MAX = 4096 };
+enum { RECOVER_MAX = 4096, RECOVER_RESPONSE_MAX = 1024 * 1024 };
 
 /* A job again from its ledger entry; what processing/ still holds goes to the archive with it. */
 static int recover_job(Drain *d, LedgerEntry *e, Job **ret) {
@@ -135,6 +135,32 @@ static int recover_answered(Drain *d, const Job *j, bool *ret_done) {
         return r < 0 ? r : 0;
 }
 
+/* An answer that was given is never taken back: a gate asked again might decide otherwise. */
+static int recover_told(Drain *d, Job *j, bool *ret_done) {
+        CLEANUP(response_freep) ResponseDoc *doc = NULL;
+        CLEANUP(str_done) Str text = STR_NULL;
+        Reason reason = REASON_MALFORMED;
+        const char *detail;
+        int r = retire_read_response(&d->spool, j->name.text, RECOVER_RESPONSE_MAX, &text);
+
+        *ret_done = false;
+        if (r == 0)
+                r = response_parse(text.data ? text.data : "", text.len, &doc);
+        if (r != 0)
+                return r < 0 ? r : 0;
+        if (!state_terminal(response_of(doc)->state))
+                return 0;
+        r = request_parse(&j->name, j->body.data ? j->body.data : "", j->body.len, &j->request,
+                          &reason, &detail);
+        if (r < 0)
+                return r;
+        *ret_done = true;
+        d->worked = true;
+        if (j->readable && (r == 0 || reason != REASON_MALFORMED))
+                return answer_retire(d, j);
+        return answer_quarantine(d, SPOOL_PROCESSING, j->name.text, "not a readable request");
+}
+
 /* While the ledger can't tell whether it was started: it is neither run nor refused. */
 static bool recover_unknown(const Drain *d, const Name *name) {
         const Verb *v = table_find(d->config->table, name->verb);
@@ -160,11 +186,15 @@ static int recover_processing(Drain *d, const char *entry) {
                         r = claim_read(&d->spool, entry, REQUEST_MAX_BYTES, &j->body);
                 if (r < 0)
                         return r;
-                if (r == 0 && d->ledger_ok) {
+                j->readable = r == 0;
+                r = 0;
+                done = false;
+                if (j->readable && d->ledger_ok)
                         r = recover_answered(d, j, &done);
-                        if (r < 0 || done)
-                                return r;
-                }
+                if (r >= 0 && !done)
+                        r = recover_told(d, j, &done);
+                if (r < 0 || done)
+                        return r;
                 r = claim_return(&d->spool, entry);
                 if (r <= 0 || r == CLAIM_E_GONE)
                         return r < 0 ? r : 0;

@@ -5,6 +5,7 @@
  * ---- ----- ----- ----- ----------- ---------------------------- ---------------------------------
  *  x    -     -     -     -          waiting                      step_take
  *  -    x     -     -     -          claimed, nothing started     back in line: every gate again
+ *  -    x     -     -     -          the same, and answered       the answer stands; archive
  *  x    x     -     -     -          planted beside a claim       quarantine one, take the other
  *  *    *     x     -    lives       running in its scope         watch it; finish_job at its end
  *  *    *     x     -    left result ended, nobody was told       finish_job from the result
@@ -21,6 +22,8 @@
  * was.
  * Read-only requests without a key have no ledger entry: after a crash their file in processing/
  * goes back in line and they run again.
+ * Answered: a terminal response stands. The agent can write that file: it withdraws its own request
+ * so, and starts nothing. A gate asked again (rate, paused) might say yes to what was refused.
  */
 /* clang-format on */
 #pragma once

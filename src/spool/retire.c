@@ -148,6 +148,17 @@ bool retire_has_response(const Spool *s, const char *name) {
                fstatat(s->dirs[SPOOL_RESPONSES], response.text, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+int retire_read_response(const Spool *s, const char *name, size_t max, Str *ret) {
+        static const PinRule any = {(uid_t)-1, 0};
+        RetireName response;
+        int r;
+
+        if (!retire_name(name, ".response.json", &response))
+                return RETIRE_E_BLOCKED;
+        r = pin_read_at(s->dirs[SPOOL_RESPONSES], response.text, &any, PIN_SAME_MOUNT, max, ret);
+        return r > 0 ? RETIRE_E_BLOCKED : r;
+}
+
 int retire_diagnostic(const Spool *s, const char *name, const void *bytes, size_t len) {
         return retire_publish(s->dirs[SPOOL_DIAGNOSTICS], name, bytes, len, 0);
 }

@@ -123,7 +123,7 @@ static void check_effects(const World *w, size_t i, CheckReport *r) {
 
 typedef struct CheckAudit {
         const World *world;
-        bool started[64], ended[64], early[64];
+        bool started[CHECK_CASES], ended[CHECK_CASES], early[CHECK_CASES];
 } CheckAudit;
 
 static int check_line(void *userdata, const char *line, size_t len, const char *hash) {
@@ -226,6 +226,17 @@ static const char *check_missing(const World *w) {
                         len += (size_t)snprintf(list + len, sizeof(list) - len, " %zu %s", i, world_cases[i].verb);
         }
         return list;
+}
+
+void check_given(const World *w, CheckGiven *ret) {
+        for (size_t i = 0; i < world_case_count; i++)
+                ret->answers[i] = world_sent(w, i) ? world_answer(w, i) : 0;
+}
+
+void check_kept(const World *w, const CheckGiven *given, CheckReport *r) {
+        for (size_t i = 0; i < world_case_count; i++)
+                if (given->answers[i] && world_answer(w, i) != given->answers[i])
+                        check_breach(r, CHECK_I1, "request %zu (%s) had its answer, and has another now", i, world_cases[i].verb);
 }
 
 void check_world(const World *w, CheckReport *r) {

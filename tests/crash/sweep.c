@@ -93,13 +93,16 @@ static void sweep_repair(const World *w, bool waited, CheckReport *r) {
 
 void sweep_heal(const World *w, bool wait, SweepTotal *t) {
         CheckReport *r = &t->report;
+        CheckGiven given;
         uint64_t before;
 
+        check_given(w, &given);
         if (wait && !trace_wait_rest(SWEEP_REST_MS))
                 check_breach(r, CHECK_I8, "a process was left that doesn't end");
         if (!world_settled(w)) /* else nothing is to be done, and the SIGTERM would come at its very start */
                 sweep_repair(w, wait, r);
         check_world(w, r);
+        check_kept(w, &given, r);
         sweep_look(w, r); /* it may tidy up: a look that was cancelled may have left its result after that */
         if (world_visible(w->state.text, "run"))
                 check_breach(r, CHECK_I8, "run/ isn't empty");

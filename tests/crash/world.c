@@ -346,6 +346,18 @@ static uint64_t world_mix(uint64_t h, const void *bytes, size_t len) { /* FNV-1a
         return h;
 }
 
+uint64_t world_answer(const World *w, size_t i) {
+        static char bytes[256 * 1024];
+        char name[128], file[192];
+        size_t len;
+
+        world_name(w, i, name);
+        snprintf(file, sizeof(file), "responses/%s.response.json", name);
+        if (!world_state(w, i) || !world_read(w->spool.text, file, bytes, sizeof(bytes), &len))
+                return 0;
+        return world_mix(0xcbf29ce484222325, bytes, len);
+}
+
 static uint64_t world_hash_dir(const char *path) {
         static char bytes[1024 * 1024];
         DIR *d = world_dir(path);

@@ -63,6 +63,8 @@ size_t world_dotfiles(const World *w);
 /* The state in request i's response: a WorldEnd, 0: none or not terminal. */
 unsigned world_state(const World *w, size_t i);
 /* Nothing waits, nothing is in hand, every request has its last answer. */
+/* A hash of its last answer; 0: there is none yet. */
+uint64_t world_answer(const World *w, size_t i);
 bool world_settled(const World *w);
 /* Of every name and byte below spool and state, but heartbeat, capabilities, lock. */
 uint64_t world_hash(const World *w);

@@ -121,6 +121,25 @@ web=$NAME
 mv "$S/requests/$web" "$S/processing/$web"
 drain
 expect "claimed, nothing started: back in line" "$web" state=done replayed=false
+as_user touch "$STATE/paused"
+: >"$EFFECTS"
+request restart web
+drain
+expect "refused while paused" "$NAME" state=denied reason=paused
+denied=$(response "$NAME")
+as_user rm "$STATE/paused"
+mv "$S/archive/$NAME" "$S/processing/$NAME"
+drain
+equal "refused, and killed before it was archived: no gate is asked again" "$(effects 'restart web')" 0
+equal "its answer stands" "$(response "$NAME")" "$denied"
+check "and it is archived" test -f "$S/archive/$NAME" -a ! -e "$S/processing/$NAME"
+raw restart '{"verb":'
+drain
+denied=$(response "$NAME")
+mv "$S"/quarantine/* "$S/processing/$NAME"
+drain
+equal "the same for what could not be read" "$(response "$NAME")" "$denied"
+check "and it is kept" test -n "$(ls "$S/quarantine")" -a ! -e "$S/processing/$NAME"
 : >"$EFFECTS"
 first=$(response "$web")
 rm "$S/responses/$web.response.json"

@@ -2,7 +2,7 @@
  *
  * Two requests, with keys of their own or one key for both; two drains under one lock; CRASHES deaths, of a drain between any
  * two steps or of a keeper before or after its effect. Keepers outlive their drain. Only what directories hold is durable. The
- * gates decide alike whenever they are asked about the same request.
+ * gates may decide otherwise when they are asked about the same request again (rate, paused).
  *
  *   I1  every request ends in exactly one terminal answer    ltl answered; assert in respond
  *   I2  a mutating verb starts at most once per key          assert in verb
@@ -10,7 +10,8 @@
  *   I4  nothing stays in requests/ or processing/            ltl cleared
  *   I8  any crash is mended by the next drain                the ltls hold with CRASHES deaths
  *
- * -DMUTANT: the begin entry is left out; the assert of I2 must fail. */
+ * -DMUTANT: the begin entry is left out; the assert of I2 must fail.
+ * -DFORGETFUL: recovery doesn't look whether a claimed request was told; the assert of I1 must fail. */
 #ifndef CRASHES
 #define CRASHES 2
 #endif
@@ -23,7 +24,6 @@ mtype = { no_keeper, alive, finished, lost };              /* of a key: -, lock 
 
 mtype file[REQUESTS] = absent;
 mtype answer[REQUESTS] = no_answer;
-bool refused[REQUESTS];              /* what the gates say */
 byte key[REQUESTS];
 bool audited[REQUESTS];              /* by key from here on */
 bool begun[REQUESTS];
@@ -108,7 +108,15 @@ inline recover_processing() {
                 DIE;
                 file[i] = gone;
                 DIE
-        :: i < REQUESTS && file[i] == claimed && !(ended[key[i]] && owner[key[i]] == i) -> file[i] = waiting; i++; DIE
+        :: i < REQUESTS && file[i] == claimed && !(ended[key[i]] && owner[key[i]] == i) ->
+                if
+#ifndef FORGETFUL
+                :: answer[i] != no_answer -> file[i] = gone              /* told, and not yet tidied: its answer stands */
+#endif
+                :: else -> file[i] = waiting
+                fi;
+                i++;
+                DIE
         :: i < REQUESTS && file[i] != claimed -> i++
         :: i == REQUESTS -> break
         od
@@ -137,8 +145,8 @@ inline take(i, k) {
         if
         :: ended[k] && owner[k] == i -> respond(i, stored[k]); DIE; file[i] = gone
         :: ended[k] && owner[k] != i -> respond(i, replayed); DIE; file[i] = gone
-        :: !ended[k] && refused[i] -> respond(i, denied); DIE; file[i] = gone
-        :: !ended[k] && !refused[i] -> start(i, k)
+        :: !ended[k] -> respond(i, denied); DIE; file[i] = gone
+        :: !ended[k] -> start(i, k)
         fi
 }
 
@@ -170,8 +178,6 @@ init {
         atomic {
                 key[0] = 0;
                 if :: key[1] = 0 :: key[1] = 1 fi;
-                if :: refused[0] = true :: true fi;
-                if :: refused[1] = true :: true fi;
                 run drain();
                 run drain()
         }

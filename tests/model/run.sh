@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh MODEL [mutant] - spin's exhaustive search of the model; mutant: the search must find the double run
+# run.sh MODEL [mutant] - spin's exhaustive search of the model; mutant: the search must find what the mutants do
 set -eu
 model=$(readlink -f "$1")
 command -v spin >/dev/null || { echo "no spin"; exit 77; }
@@ -23,6 +23,8 @@ clean() { # NAME: searched to the end, nothing found
 if [ "${2:-}" = mutant ]; then
         search mutant -DMUTANT '-DSAFETY -DNOCLAIM' ''
         grep -q 'assertion violated (effects' mutant.log || { cat mutant.log; exit 1; }
+        search forgetful -DFORGETFUL '-DSAFETY -DNOCLAIM' ''
+        grep -q 'assertion violated ((answer' forgetful.log || { cat forgetful.log; exit 1; }
         exit 0
 fi
 search asserts '' '-DSAFETY -DNOCLAIM' ''
