@@ -1,7 +1,9 @@
 #include "drain/step.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "drain/answer.h"
 #include "drain/cancel.h"
@@ -25,13 +27,17 @@ int step_hostile(Drain *d, const char *entry) {
 }
 
 /* What can't be claimed (a directory of a foreign uid) leaves the line where it stands, and gets
- * its answer. */
+ * its answer; what can't even do that gets none: once it can be moved it is judged. */
 static int step_stuck(Drain *d, const Name *name) {
         CLEANUP(job_freep) Job *j = NULL;
         CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
         Response response = RESPONSE_NULL;
+        struct stat st;
         int r = answer_quarantine(d, SPOOL_REQUESTS, name->text, "could not be claimed");
 
+        if (r >= 0 && fstatat(d->spool.dirs[SPOOL_REQUESTS], name->text, &st,
+                              AT_SYMLINK_NOFOLLOW) == 0)
+                return 0;
         if (r >= 0)
                 r = job_new(name, &j);
         if (r >= 0)
@@ -65,20 +71,57 @@ static int step_claim(Drain *d, const Name *name, bool *ret_claimed) {
         return 0;
 }
 
-int step_turn_away(Drain *d, const Name *name, Reason reason, int64_t retry_after_sec) {
-        CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
+/* What came, before any gate has looked: archive/ is the agent's to rewrite. */
+static int step_record(Drain *d, const Job *j) {
+        char sha256[HASH_HEX_SIZE];
+        int r;
+
+        if (j->readable)
+                hash_sha256(j->body.data ? j->body.data : "", j->body.len, sha256);
+        r = tell_audit(d,
+                       &(TellEvent){.event = "claimed",
+                                    .request = j->name.text,
+                                    .verb = j->name.verb,
+                                    .sha256 = j->readable ? sha256 : NULL,
+                                    .duration_ms = -1,
+                                    .counted = true},
+                       JOURNAL_CLAIMED);
+        return r == -ENOMEM ? r : 0; /* a log that can't be written: nothing will start */
+}
+
+/* Claims and reads it once. *ret NULL: somebody was faster, or it can't be moved and has its
+ * answer. *ret_unread: CLAIM_E_* of reading, or 0. */
+static int step_open(Drain *d, const Name *name, Job **ret, int *ret_unread) {
         CLEANUP(job_freep) Job *j = NULL;
         bool claimed;
-        int r = step_claim(d, name, &claimed);
+        int r = step_claim(d, name, &claimed), unread;
 
+        *ret = NULL;
         if (r < 0 || !claimed)
                 return r;
         r = job_new(name, &j);
-        if (r >= 0)
-                r = claim_read(&d->spool, name->text, REQUEST_MAX_BYTES, &j->body);
         if (r < 0)
                 return r;
-        j->readable = r == 0;
+        unread = claim_read(&d->spool, name->text, REQUEST_MAX_BYTES, &j->body);
+        if (unread < 0)
+                return unread;
+        j->readable = unread == 0;
+        r = step_record(d, j);
+        if (r < 0)
+                return r;
+        *ret_unread = unread;
+        *ret = j;
+        j = NULL;
+        return 0;
+}
+
+int step_turn_away(Drain *d, const Name *name, Reason reason, int64_t retry_after_sec) {
+        CLEANUP(outcome_done) Outcome o = OUTCOME_NULL;
+        CLEANUP(job_freep) Job *j = NULL;
+        int unread, r = step_open(d, name, &j, &unread);
+
+        if (r < 0 || !j)
+                return r;
         r = outcome_refuse(d->config, reason, NULL, &o);
         if (r < 0)
                 return r;
@@ -184,18 +227,10 @@ int step_ordered(Drain *d, Job **j) {
 
 int step_take(Drain *d, const Name *name) {
         CLEANUP(job_freep) Job *j = NULL;
-        bool claimed;
-        int r;
+        int unread, r = step_open(d, name, &j, &unread);
 
-        r = step_claim(d, name, &claimed);
-        if (r < 0 || !claimed)
+        if (r < 0 || !j)
                 return r;
-        r = job_new(name, &j);
-        if (r >= 0)
-                r = claim_read(&d->spool, name->text, REQUEST_MAX_BYTES, &j->body);
-        if (r < 0)
-                return r;
-        j->readable = r == 0;
-        r = step_parse(d, j, r);
+        r = step_parse(d, j, unread);
         return r < 0 || !j->request ? r : step_judge(d, &j);
 }

@@ -58,6 +58,8 @@ static int tell_body(const TellEvent *e, Record *r, char **ret) {
                 x = tell_put(r, "fingerprint", e->fingerprint, 64);
         if (x >= 0)
                 x = tell_put(r, "by", e->by, 64);
+        if (x >= 0)
+                x = tell_put(r, "sha256", e->sha256, 64);
         return x < 0 ? x : record_format(r, ret);
 }
 
@@ -86,7 +88,7 @@ static void tell_journal(const Drain *d, const TellEvent *e, JournalKind kind, c
         });
 }
 
-/* A flood of refusals (or pings) is counted; one line sums up what was left out. */
+/* A flood of claims and refusals (or pings) is counted; one line sums up what was left out. */
 static int tell_counted(Drain *d, bool *ret_write) {
         PolicyRate limit = {600, 60};
         CLEANUP(record_freep) Record *r = NULL;

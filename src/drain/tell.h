@@ -9,7 +9,7 @@
 #include "wire/response.h"
 
 typedef struct TellEvent {
-        const char *event; /* "start" "end" "refused" "replayed" "planned" "quarantined" "summed" */
+        const char *event; /* "claimed" "start" "end" "refused" "replayed" "planned" "quarantined" */
         const char *request; /* raw bytes of the entry's name; escaped on the way */
         const char *verb, *arg;
         const char *gate;
@@ -19,6 +19,7 @@ typedef struct TellEvent {
         const char *fingerprint; /* with it, a refusal can be approved */
         const char *by;          /* the operator who ordered it; NULL: the agent */
         const char *unit;
+        const char *sha256; /* claimed: of the request's bytes */
         bool has_state;
         State state;
         Reason reason;

@@ -97,7 +97,7 @@ static int history_add_what(const Record *r, Str *out) {
         if (x == 0 && record_int(r, "duration_ms", &n))
                 x = str_addf(out, ", %lld.%03lld s", (long long)(n / 1000), (long long)(n % 1000));
         if (x == 0 && record_int(r, "left_out", &n))
-                x = str_addf(out, ": %lld refusals more, counted only", (long long)n);
+                x = str_addf(out, ": %lld lines more, counted only", (long long)n);
         if (x == 0 && record_int(r, "bytes", &n))
                 x = str_addf(out, ": %lld bytes of a torn line were cut off", (long long)n);
         if (x == 0 && detail)

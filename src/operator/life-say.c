@@ -1,6 +1,7 @@
 /* life_format, life_json: a Life for people and for programs */
 #include <string.h>
 
+#include "base/hash.h"
 #include "operator/gatelist.h"
 #include "operator/history.h"
 #include "operator/life.h"
@@ -111,11 +112,24 @@ static int life_output(const Life *l, size_t lines, Str *out) {
         return r == 0 ? life_quote(out, text, len) : r;
 }
 
+/* The file in the spool against what was claimed. */
+static bool life_changed(const Life *l) {
+        const Record *claimed = life_event(l, "claimed");
+        const char *was = claimed ? record_str(claimed, "sha256") : NULL;
+        char is[HASH_HEX_SIZE];
+
+        if (!was)
+                return false;
+        hash_sha256(l->body.data ? l->body.data : "", l->body.len, is);
+        return !str_eq(is, was);
+}
+
 int life_format(const Life *l, size_t log_lines, Str *out) {
         int r = str_addf(out, "request       %s\n", l->name);
 
         if (r == 0)
-                r = l->place ? str_addf(out, "file          %s/\n", l->place)
+                r = l->place ? str_addf(out, "file          %s/%s\n", l->place,
+                                        life_changed(l) ? " (not the bytes that were claimed)" : "")
                              : str_adds(out, "file          gone\n");
         if (r == 0 && l->place)
                 r = life_quote(out, l->body.data ? l->body.data : "", l->body.len);

@@ -14,7 +14,7 @@ typedef struct PolicyRate {
 /* KEY             default   bounds
  * RATE_PER_VERB   6/600     1..100000 / 1..86400
  * RATE_TOTAL      20/600
- * AUDIT_REFUSALS  600/60
+ * AUDIT_REFUSALS  600/60               audit lines of claims and refusals
  * MAX_AGE         300       1..86400 s
  * TIMEOUT_<verb>  the verb's default   1..the verb's cap
  * QUEUE_DEPTH     256       1..10000

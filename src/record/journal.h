@@ -8,6 +8,7 @@ typedef enum JournalKind {
         JOURNAL_DENIED,
         JOURNAL_FAILED,
         JOURNAL_UNCERTAIN,
+        JOURNAL_CLAIMED,
         JOURNAL_STARTED,
         JOURNAL_QUARANTINED,
         JOURNAL_SUMMED,

@@ -66,7 +66,7 @@ lines=$(wc -l <"$STATE/audit.log")
 request logs dirty
 drain
 equal "rows 110-112: the drain exits 0" "$RC $(cat "$T/drain.err")" "0 "
-equal "row 111: one record, one line" "$(($(wc -l <"$STATE/audit.log") - lines))" $((i + 2))
+equal "row 111: one record, one line" "$(($(wc -l <"$STATE/audit.log") - lines))" $((i + 3))
 check "row 111: each line parses, the chain holds" audit_chain
 equal "row 110: no control byte in audit log, answers, diagnostics" "$(cat "$STATE/audit.log" "$S/responses"/* "$S/diagnostics"/* | tr -d '\n' | LC_ALL=C grep -c -P '[\x00-\x1f\x7f-\xff]')" 0
 equal "row 110: nor in what a log file shows" "$(tr -d '\n\t' <"$S/archive/$NAME.log" | LC_ALL=C grep -c -P '[\x00-\x1f\x7f]')" 0

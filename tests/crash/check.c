@@ -123,7 +123,7 @@ static void check_effects(const World *w, size_t i, CheckReport *r) {
 
 typedef struct CheckAudit {
         const World *world;
-        bool started[CHECK_CASES], ended[CHECK_CASES], early[CHECK_CASES];
+        bool claimed[CHECK_CASES], started[CHECK_CASES], ended[CHECK_CASES], early[CHECK_CASES];
 } CheckAudit;
 
 static int check_line(void *userdata, const char *line, size_t len, const char *hash) {
@@ -139,8 +139,12 @@ static int check_line(void *userdata, const char *line, size_t len, const char *
                 world_name(a->world, i, name);
                 if (!strstr(text, name))
                         continue;
-                if (strstr(text, "\"event\":\"start\""))
+                if (strstr(text, "\"event\":\"claimed\""))
+                        a->claimed[i] = true;
+                if (strstr(text, "\"event\":\"start\"")) {
+                        a->early[i] = a->early[i] || !a->claimed[i];
                         a->started[i] = true;
+                }
                 if (strstr(text, "\"event\":\"end\"")) {
                         a->early[i] = a->early[i] || !a->started[i];
                         a->ended[i] = true;
@@ -174,7 +178,9 @@ static void check_audit(const World *w, int state, CheckReport *r) {
         for (size_t i = 0; i < world_case_count; i++) {
                 const WorldCase *c = &world_cases[i];
                 if (a.early[i])
-                        check_breach(r, CHECK_AUDIT, "request %zu has an end before its start", i);
+                        check_breach(r, CHECK_AUDIT, "request %zu has an end before its start, or a start before its claim", i);
+                if (!a.claimed[i] && world_sent(w, i) && !r->faulty && !r->cut)
+                        check_breach(r, CHECK_AUDIT, "request %zu has no claim on record", i);
                 if (c->mutating && !c->reason && world_state(w, i) & (W_DONE | W_FAILED | W_UNCERTAIN) && !check_recorded(&a, i))
                         check_breach(r, CHECK_AUDIT, "request %zu has no %s line", i, a.started[i] ? "end" : "start");
         }

@@ -14,6 +14,7 @@ typedef struct CheckReport {
         const char *where;        /* printed with each breach */
         size_t quiet;             /* breaches after these many are only counted; 0: 40 */
         unsigned also;            /* WorldEnds that are right for every request */
+        bool cut;                 /* the power: what nothing ran by was not synced, and may be off the record */
         bool faulty;              /* a host fault was injected: refusals with host-* are right answers too */
 } CheckReport;
 

@@ -98,6 +98,7 @@ static bool power_point(Power *p, SweepTotal *t) {
                 power_unmount(p);
                 power_mount(p);
         }
+        t->report.cut = p->hit;
         t->report.also = p->hit ? W_UNCERTAIN : 0;
         sweep_heal(p->world, true, t);
         return p->hit;

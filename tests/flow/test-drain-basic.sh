@@ -99,8 +99,9 @@ equal "a session of its own, no terminal" "$sid $tty" "$pid ?"
 # ---- audit ------------------------------------------------------------------------------------------------------------
 
 check "the audit log's chain holds" audit_chain
-equal "a run has its start and its end" "$(grep -F "$restart" "$STATE/audit.log" | grep -o '"event":"[a-z]*"' | tr '\n' ' ')" '"event":"start" "event":"end" '
+equal "a run has its claim, its start and its end" "$(grep -F "$restart" "$STATE/audit.log" | grep -o '"event":"[a-z]*"' | tr '\n' ' ')" '"event":"claimed" "event":"start" "event":"end" '
 equal "the start tells the argv" "$(grep -F "$restart" "$STATE/audit.log" | grep -cF "\"argv\":\"$HOST/stack restart web\"")" 1
+equal "the claim tells the bytes that came" "$(grep -F "$restart" "$STATE/audit.log" | grep -cF "\"sha256\":\"$(sha256sum <"$S/archive/$restart" | cut -c1-64)\"")" 1
 check "ping, plan and failure are on record" test "$(audit '"event":"answered"')$(audit '"event":"planned"')$(audit '"state":"failed"')" = 212
 check "the ledger has ended what it began" test "$(visible "$STATE/ledger/begun") $(visible "$STATE/ledger/ended")" = "0 4"
 equal "nothing is left of the runs" "$(visible "$STATE/run")" 0

@@ -34,7 +34,7 @@ expect "its true outcome" "$gate" state=done exit=0 'output=passed true\n' repla
 equal "it ran once" "$(effects 'restart gate')" 1
 equal "the log is whole" "$(cat "$S/archive/$gate.log")" "passed true"
 empty "nothing is left in the line"
-check "start and end are on record" test "$(grep -F "$gate" "$STATE/audit.log" | grep -o '"event":"[a-z]*"' | tr '\n' ' ')" = '"event":"start" "event":"end" '
+check "claim, start and end are on record" test "$(grep -F "$gate" "$STATE/audit.log" | grep -o '"event":"[a-z]*"' | tr '\n' ' ')" = '"event":"claimed" "event":"start" "event":"end" '
 
 request restart gate
 gate=$NAME

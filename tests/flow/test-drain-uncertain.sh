@@ -100,7 +100,7 @@ expect "the probe's output" "$NAME" state=uncertain 'output=[spoolgate: probe db
 like "said: the probe" "$(field "$NAME" message)" "$unknown; its probe db-version was run, see the output;*failed"
 equal "the probe ran once" "$(effects 'run web')" 1
 equal "the verb didn't" "$(effects 'run gate')" 0
-check "its line stands before the end's" test "$(grep -F "$NAME" "$STATE/audit.log" | grep -o '"event":"[a-z]*"' | tr '\n' ' ')" = '"event":"start" "event":"probe" "event":"end" '
+check "its line stands before the end's" test "$(grep -F "$NAME" "$STATE/audit.log" | grep -o '"event":"[a-z]*"' | tr '\n' ' ')" = '"event":"claimed" "event":"start" "event":"probe" "event":"end" '
 check "nothing is left of either run" test "$(visible "$STATE/run")$(visible "$STATE/ledger/begun")" = 00
 
 lost migrate

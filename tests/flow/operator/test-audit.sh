@@ -34,12 +34,12 @@ clean "audit: nothing raw" "$OUT"
 has "audit: the hostile name, escaped" "$OUT" '\x1b[2Jname'
 
 gate audit --verb rebuild
-equal "by verb" "$(printf '%s\n' "$OUT" | grep -c rebuild) $(printf '%s\n' "$OUT" | wc -l)" "2 2"
+equal "by verb" "$(printf '%s\n' "$OUT" | grep -c rebuild) $(printf '%s\n' "$OUT" | wc -l)" "4 4"
 gate audit --outcome failed
 like "by outcome" "$OUT" "*restart api: failed*"
 equal "by outcome: nothing else" "$(printf '%s\n' "$OUT" | wc -l)" 1
 gate audit --request "$web"
-equal "by request" "$(printf '%s\n' "$OUT" | wc -l)" 2
+equal "by request" "$(printf '%s\n' "$OUT" | wc -l)" 3
 gate audit --since 2000-01-01 --verb ping
 has "since a date" "$OUT" "$ping"
 gate audit --since 2999-01-01
@@ -55,7 +55,8 @@ equal "unknown outcome: usage" "$RC" 64
 gate audit --json --verb rebuild
 check "json lines" python3 -c 'import json,sys
 rows=[json.loads(l) for l in sys.argv[1].splitlines()]
-assert len(rows)==2 and all(r["reason"]=="policy" and r["state"]=="denied" for r in rows)' "$OUT"
+assert [r["event"] for r in rows]==["claimed","refused"]*2
+assert all(r["reason"]=="policy" and r["state"]=="denied" for r in rows[1::2])' "$OUT"
 
 gate audit --would
 like "would: the setting first" "$OUT" " *2  MODE_rebuild=deny * rebuild web*"
@@ -73,7 +74,7 @@ ask ping
 check "follow: what comes" await grep -q "$NAME" "$T/follow"
 kill "$follower"
 wait "$follower" 2>/dev/null
-equal "follow: nothing twice" "$(wc -l <"$T/follow")" 2
+equal "follow: nothing twice" "$(wc -l <"$T/follow")" 4
 
 gate audit verify
 equal "verify: exit" "$RC" 0

@@ -83,7 +83,7 @@ healthy "rate file: mended by pasting"
 ask ping
 cp -p "$STATE/audit.log" "$T/keep"
 echo junk >>"$STATE/audit.log"
-found "broken audit log" "audit log and clock: the audit log is broken: audit.log line 3" "spoolgate audit verify -s demo"
+found "broken audit log" "audit log and clock: the audit log is broken: audit.log line 4" "spoolgate audit verify -s demo"
 cp -p "$T/keep" "$STATE/audit.log"
 chmod 777 "$S/responses"
 found "spool mode" "spool: .*/responses has mode 777" "chmod u+rwx,go-w '$S/responses'"

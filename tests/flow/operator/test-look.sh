@@ -86,6 +86,12 @@ for part in "request       $web" "file          archive/" '  | {"verb":"restart"
         has "show: $part" "$OUT" "$part"
 done
 clean "show: nothing raw" "$OUT"
+lacks "show: the file is the one that came" "$OUT" "not the bytes"
+cp -p "$S/archive/$web" "$T/keep"
+echo '{"verb":"ping"}' >"$S/archive/$web"
+gate show "$web"
+has "show: the file was rewritten" "$OUT" "file          archive/ (not the bytes that were claimed)${NL}"
+cp -p "$T/keep" "$S/archive/$web"
 gate show "${api:17:30}"
 has "show by a part: failed" "$OUT" "answer        failed: exit-nonzero"
 has "show by a part: its log" "$OUT" "  | no such thing"
@@ -105,7 +111,7 @@ has "show, waiting: no answer" "$OUT" "none yet"
 drain
 gate show "$web" --json
 check "show --json" python3 -c 'import json,sys
-d=json.loads(sys.argv[1]); assert d["request"]==sys.argv[2] and [e["event"] for e in d["events"]]==["start","end"]
+d=json.loads(sys.argv[1]); assert d["request"]==sys.argv[2] and [e["event"] for e in d["events"]]==["claimed","start","end"]
 assert d["response"]["state"]=="done" and d["from_ledger"] is True and "restarted" in d["log_tail"]' "$OUT" "$web"
 gate show "$web" --lines 0
 lacks "show --lines 0" "$OUT" "  | restarted"

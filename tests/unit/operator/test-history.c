@@ -93,7 +93,7 @@ START_TEST(format_is_one_line) {
         formats(line, "2026-01-02 03:04:05Z  end          restart web: failed: exit-nonzero 3, "
                       "1.234 s  NAME.json\n");
         formats("{\"ts\":\"2026-01-02T03:04:05.000Z\",\"event\":\"summed\",\"left_out\":12}",
-                "2026-01-02 03:04:05Z  summed       -: 12 refusals more, counted only\n");
+                "2026-01-02 03:04:05Z  summed       -: 12 lines more, counted only\n");
         formats("{\"at\":\"2026-01-02T03:04:05.000Z\",\"event\":\"gap\",\"bytes\":7}",
                 "2026-01-02 03:04:05Z  gap          -: 7 bytes of a torn line were cut off\n");
         formats("{\"ts\":\"2026-01-02T03:04:05.000Z\",\"event\":\"paused\",\"detail\":\"lunch\","

@@ -49,7 +49,7 @@ START_TEST(add_groups_by_setting_and_call) {
         ck_assert_int_eq(would_format(&w, &out), 0);
         ck_assert_ptr_nonnull(strstr(out.data, "     2  MODE_rebuild=deny "));
         ck_assert_ptr_nonnull(strstr(out.data, "(last 2026-01-02 03:04:04Z)\n"));
-        ck_assert_ptr_nonnull(strstr(out.data, "     9  refusals more"));
+        ck_assert_ptr_nonnull(strstr(out.data, "     9  lines more"));
 }
 END_TEST
 
