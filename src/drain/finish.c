@@ -71,6 +71,7 @@ static int finish_ledger(Drain *d, Job *j, const Str *line) {
                          .verb = j->verb,
                          .arg = j->arg,
                          .unit = j->unit,
+                         .by = j->by,
                          .began_ms = j->began_ms,
                          .ended_ms = clock_wall_ms(),
                          .response = *line};

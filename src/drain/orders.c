@@ -107,7 +107,7 @@ static int orders_approved(Drain *d, const Order *o) {
                           JOURNAL_OPERATOR);
 }
 
-static int orders_take(Drain *d, const char *file, const Order *o) {
+static int orders_take(Drain *d, const char *file, const Order *o, bool known) {
         CLEANUP(job_freep) Job *j = NULL;
         Name name;
         int r;
@@ -125,7 +125,7 @@ static int orders_take(Drain *d, const char *file, const Order *o) {
         if (r >= 0 && o->kind == ORDER_APPROVE) {
                 memcpy(j->key, o->key, sizeof(j->key));
                 memcpy(j->fingerprint, o->fingerprint, sizeof(j->fingerprint));
-                r = orders_approved(d, o);
+                r = known ? 0 : orders_approved(d, o);
         }
         return r < 0 ? r : step_ordered(d, &j);
 }
@@ -149,7 +149,26 @@ static bool orders_late(const Drain *d, const Order *o) {
         return d->config->policy && age_ms > (int64_t)policy_max_age(d->config->policy) * 1000;
 }
 
+/* Begun or ended under this order: what became of it is the answer, however late. */
+static int orders_known(const Drain *d, const Order *o, bool *ret) {
+        LedgerEntry e = LEDGER_ENTRY_NULL;
+        char key[HASH_HEX_SIZE];
+        int r;
+
+        *ret = false;
+        if (!d->ledger_ok)
+                return 0;
+        ledger_key(NULL, o->name.text, key);
+        r = ledger_find(&d->ledger, o->kind == ORDER_APPROVE ? o->key : key, &e);
+        ledger_entry_done(&e);
+        *ret = r == 0;
+        return r < 0 ? r : 0;
+}
+
 static int orders_do(Drain *d, const char *file, const Order *o) {
+        bool known;
+        int r;
+
         switch (o->kind) {
         case ORDER_CANCEL:
                 return orders_cancel(d, file, o);
@@ -161,10 +180,13 @@ static int orders_do(Drain *d, const char *file, const Order *o) {
         }
         if (drain_find_name(d, o->name.text))
                 return 0; /* in hand: its end answers */
-        if (orders_late(d, o))
+        r = orders_known(d, o, &known);
+        if (r < 0)
+                return r;
+        if (!known && orders_late(d, o))
                 return orders_reply(d, file, o, false,
                                     "the order is older than MAX_AGE; nothing was started");
-        return orders_lane_free(d, o) ? orders_take(d, file, o) : 0;
+        return orders_lane_free(d, o) ? orders_take(d, file, o, known) : 0;
 }
 
 static int orders_one(Drain *d, const char *file) {

@@ -1,7 +1,9 @@
 #include "drain/recover.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -18,6 +20,16 @@
 #include "spool/scan.h"
 
 enum { RECOVER_MAX = 4096, RECOVER_RESPONSE_MAX = 1024 * 1024 };
+
+/* An operator's run stays one: the agent can't cancel it, and its order is answered at its end. */
+static int recover_operator(const Drain *d, Job *j, const char *by) {
+        struct stat st;
+
+        j->origin = GATE_OPERATOR;
+        if (fstatat(d->orders_fd, j->name.text, &st, AT_SYMLINK_NOFOLLOW) == 0)
+                memcpy(j->order, j->name.text, sizeof(j->order));
+        return str_dup(by, &j->by);
+}
 
 /* A job again from its ledger entry; what processing/ still holds goes to the archive with it. */
 static int recover_job(Drain *d, LedgerEntry *e, Job **ret) {
@@ -44,6 +56,8 @@ static int recover_job(Drain *d, LedgerEntry *e, Job **ret) {
                 r = str_dup(e->arg, &j->arg);
         if (r >= 0)
                 r = str_dup(e->unit, &j->unit);
+        if (r >= 0 && e->by)
+                r = recover_operator(d, j, e->by);
         if (r >= 0)
                 r = claim_read(&d->spool, j->name.text, REQUEST_MAX_BYTES, &j->body);
         if (r < 0)

@@ -59,6 +59,7 @@ static int start_record(Drain *d, Job *j) {
                          .verb = j->verb,
                          .arg = j->arg,
                          .unit = j->unit,
+                         .by = j->by,
                          .began_ms = j->began_ms};
         int r = plan_format(j->plan, &argv);
 
@@ -72,6 +73,7 @@ static int start_record(Drain *d, Job *j) {
                                     .argv = argv,
                                     .unit = j->unit,
                                     .key = j->ledgered ? j->key : NULL,
+                                    .fingerprint = j->ledgered ? j->fingerprint : NULL,
                                     .by = j->by,
                                     .duration_ms = -1,
                                     .sync = true},

@@ -16,7 +16,7 @@ typedef struct TellEvent {
         const char *detail;      /* fixed words */
         const char *argv;        /* start: plan_format */
         const char *key;         /* ledger key, or NULL */
-        const char *fingerprint; /* with it, a refusal can be approved */
+        const char *fingerprint; /* with it, a refusal can be approved, a start made good (resolve) */
         const char *by;          /* the operator who ordered it; NULL: the agent */
         const char *unit;
         const char *sha256; /* claimed: of the request's bytes */

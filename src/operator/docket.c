@@ -14,6 +14,8 @@ void docket_done(Docket *d) {
         str_freep(&d->reason);
         str_freep(&d->key);
         str_freep(&d->fingerprint);
+        str_freep(&d->begun_as);
+        str_freep(&d->begun_at);
         *d = DOCKET_NULL;
 }
 
@@ -78,7 +80,11 @@ static int docket_each(void *userdata, const Record *r, const char *raw, size_t 
         x = docket_words(d, r);
         if (x < 0)
                 return x;
-        d->started = d->started || str_eq(d->event, "start");
+        if (str_eq(d->event, "start")) {
+                d->started = true;
+                x = docket_set(&d->begun_as, record_str(r, "fingerprint"));
+                return x < 0 ? x : docket_set(&d->begun_at, d->at);
+        }
         if (!str_eq(d->event, "refused"))
                 return 0;
         d->by_policy = str_eq(d->reason, "policy");

@@ -11,6 +11,8 @@ typedef struct Docket {        /* NULL: never said */
         char *event, *state, *reason;
         char *key;         /* ledger key */
         char *fingerprint; /* of the last refusal by policy */
+        char *begun_as;    /* fingerprint of its last start that has a ledger entry */
+        char *begun_at;    /* time of that */
         bool by_policy;    /* its last refusal is by policy, and nothing was started since */
         bool started;      /* it ran, or was tried to */
 } Docket;

@@ -4,8 +4,10 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "operator/doctor.h"
+#include "operator/history.h"
 #include "record/ledger.h"
 #include "spool/scan.h"
+#include "wire/name.h"
 
 enum { DOCTOR_LEDGER_MAX = 1000000, DOCTOR_LEDGER_SAID = 20 };
 
@@ -20,6 +22,58 @@ static int doctor_entry_newer(Doctor *d, const char *where, const char *key) {
                                   d->layout.state, where, key);
 }
 
+typedef struct DoctorStart {
+        const char *key;
+        char *name, *verb, *arg;
+} DoctorStart;
+
+static void doctor_start_done(DoctorStart *s) {
+        str_freep(&s->name);
+        str_freep(&s->verb);
+        str_freep(&s->arg);
+}
+
+static int doctor_start_each(void *userdata, const Record *r, const char *raw, size_t len,
+                             const char *hash) {
+        DoctorStart *s = userdata;
+        const char *key = record_str(r, "key");
+        int x;
+
+        (void)raw;
+        (void)len;
+        (void)hash;
+        if (!key || !str_eq(key, s->key) || !str_eq(record_str(r, "event"), "start"))
+                return 0;
+        doctor_start_done(s);
+        x = str_dup(record_str(r, "request"), &s->name);
+        if (x == 0)
+                x = str_dup(record_str(r, "verb"), &s->verb);
+        return x == 0 ? str_dup(record_str(r, "arg"), &s->arg) : x;
+}
+
+/* What was begun under this key, by the audit log. *ret: it says so, and the finding is added. */
+static int doctor_entry_begun(Doctor *d, const char *key, bool *ret) {
+        CLEANUP(doctor_start_done) DoctorStart s = {.key = key};
+        CLEANUP(str_freep) char *command = NULL;
+        CLEANUP(str_done) Str why = STR_NULL;
+        uint64_t lines;
+        Name name;
+        int r = history_read(d->config.state_fd, doctor_start_each, &s, &why, &lines);
+
+        *ret = false;
+        if (r != 0 || !s.name || !s.verb || name_parse(s.name, &name) != 0)
+                return r < 0 ? r : 0; /* a broken log is another check's */
+        r = str_printf(&command, "spoolgate resolve -s %s %s failed", d->layout.slug, name.text);
+        if (r < 0)
+                return r;
+        *ret = true;
+        return doctor_add(d, DOCTOR_FINDING, &command,
+                          "%s/ledger/begun/%s is damaged: nothing that changes something runs. "
+                          "%s%s%s was begun, and what became of it is not known: say done, failed "
+                          "or retry",
+                          d->layout.state, key, s.verb, s.arg ? " " : "", s.arg ? s.arg : "");
+}
+
 /* Moved aside it is kept as evidence, and its key can be used again. One that was only begun is the
  * operator's to judge: --fix leaves it alone. */
 static int doctor_entry_damaged(Doctor *d, bool ended, const char *key) {
@@ -29,8 +83,12 @@ static int doctor_entry_damaged(Doctor *d, bool ended, const char *key) {
         CLEANUP(str_freep) char *quoted_from = NULL;
         CLEANUP(str_freep) char *quoted_to = NULL;
         CLEANUP(str_freep) char *command = NULL;
-        int r = str_printf(&from, "%s/ledger/%s/%s", d->layout.state, where, key);
+        bool said = false;
+        int r = ended ? 0 : doctor_entry_begun(d, key, &said);
 
+        if (r < 0 || said)
+                return r;
+        r = str_printf(&from, "%s/ledger/%s/%s", d->layout.state, where, key);
         if (r == 0)
                 r = str_printf(&to, "%s/ledger/%s.%s", d->layout.state, key, where);
         if (r == 0)

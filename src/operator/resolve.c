@@ -1,5 +1,8 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -32,6 +35,7 @@ enum { RESOLVE_WORDS = sizeof(resolve_words) / sizeof(resolve_words[0]) };
 typedef struct Resolve {
         const Config *config;
         Name name;
+        const Docket *docket;
         ResolveAs as;
         Ledger ledger;
         LedgerEntry entry;
@@ -52,6 +56,45 @@ static int resolve_no(const Resolve *w, Str *why, const char *text, const char *
         return r < 0 ? r : ERRAND_E_NONE;
 }
 
+static int resolve_uncertain(Resolve *w) {
+        CLEANUP(str_done) Str line = STR_NULL;
+        Response response = RESPONSE_NULL;
+        int r;
+
+        response.request = w->name.text;
+        response.state = STATE_UNCERTAIN;
+        response.reason = REASON_INTERRUPTED;
+        response.verb = w->entry.verb;
+        response.arg = w->entry.arg;
+        response.started_ms = w->entry.began_ms;
+        response.finished_ms = clock_wall_ms();
+        r = response_format(&response, &line);
+        return r < 0 ? r : response_parse(line.data, line.len, &w->doc);
+}
+
+/* Its begun file is damaged: what was begun stands in the audit log too. */
+static int resolve_rebuild(Resolve *w, const char *key, Str *why) {
+        const Docket *d = w->docket;
+        LedgerEntry *e = &w->entry;
+        int r;
+
+        if (faccessat(w->ledger.begun_fd, key, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ||
+            faccessat(w->ledger.ended_fd, key, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || !d->begun_as ||
+            !hash_is_hex(d->begun_as, HASH_HEX_SIZE - 1) || !hash_is_hex(key, HASH_HEX_SIZE - 1))
+                return resolve_no(w, why, "its ledger entry can't be read", "doctor");
+        memcpy(e->key, key, sizeof(e->key));
+        memcpy(e->fingerprint, d->begun_as, sizeof(e->fingerprint));
+        e->ended_ms = clock_wall_ms();
+        if (clock_parse(d->begun_at, &e->began_ms) != 0)
+                e->began_ms = e->ended_ms;
+        r = str_dup(w->name.text, &e->name);
+        if (r == 0)
+                r = str_dup(d->verb, &e->verb);
+        if (r == 0)
+                r = str_dup(d->arg, &e->arg);
+        return r == 0 ? resolve_uncertain(w) : r;
+}
+
 /* The entry of this very request, ended, and uncertain. */
 static int resolve_find(Resolve *w, const char *key, Str *why) {
         PinRule rule = config_rule(w->config);
@@ -61,6 +104,8 @@ static int resolve_find(Resolve *w, const char *key, Str *why) {
                 r = ledger_find(&w->ledger, key, &w->entry);
         if (r == LEDGER_E_ABSENT)
                 return resolve_no(w, why, "the ledger has no entry of it", NULL);
+        if (r == LEDGER_E_CORRUPT)
+                return resolve_rebuild(w, key, why);
         if (r > 0)
                 return resolve_no(w, why, "its ledger entry can't be read", "doctor");
         if (r < 0)
@@ -165,7 +210,11 @@ static int resolve_act(const char *slug, const Name *name, ResolveAs as) {
         CLEANUP(config_done) Config c = ERRAND_CONFIG_NULL;
         CLEANUP(docket_done) Docket d = DOCKET_NULL;
         CLEANUP(resolve_done)
-        Resolve w = {.config = &c, .name = *name, .as = as, .ledger = LEDGER_NULL};
+        Resolve w = {.config = &c,
+                     .name = *name,
+                     .docket = &d,
+                     .as = as,
+                     .ledger = LEDGER_NULL};
         CLEANUP(str_done) Str why = STR_NULL;
         char key[HASH_HEX_SIZE];
         int r = errand_open(slug, &c, &why);

@@ -34,6 +34,7 @@ static const LedgerField ledger_fields[] = {
         {"verb", LEDGER_TEXT, offsetof(LedgerEntry, verb), true, true},
         {"arg", LEDGER_TEXT, offsetof(LedgerEntry, arg), false, false},
         {"unit", LEDGER_TEXT, offsetof(LedgerEntry, unit), false, false},
+        {"by", LEDGER_TEXT, offsetof(LedgerEntry, by), false, false},
         {"began_ms", LEDGER_TIME, offsetof(LedgerEntry, began_ms), true, true},
         {"ended_ms", LEDGER_TIME, offsetof(LedgerEntry, ended_ms), false, true}, /* stays last */
 };
@@ -44,6 +45,7 @@ void ledger_entry_done(LedgerEntry *e) {
         free(e->verb);
         free(e->arg);
         free(e->unit);
+        free(e->by);
         str_done(&e->response);
         *e = LEDGER_ENTRY_NULL;
 }

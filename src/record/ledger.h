@@ -27,6 +27,7 @@ typedef struct LedgerEntry {
         char *name;       /* request name that began it */
         char *verb, *arg; /* arg NULL: none */
         char *unit;       /* scope unit, or NULL: direct */
+        char *by;         /* the operator who ordered it; NULL: the agent */
         int64_t began_ms;
         int64_t ended_ms; /* 0 while begun */
         Str response;     /* ended: the stored response line */

@@ -141,6 +141,7 @@ equal "--json --fix: usage" "$RC" 64
 # the ledger: an answer that is no good is put aside by --fix, a run that was only begun is not
 ask restart web '"idempotency_key":"k1"'
 expect "a run with a key" "$NAME" state="done"
+run=$NAME
 entry=$(grep -lF "name $NAME" "$STATE"/ledger/ended/*)
 hash=${entry##*/}
 cp -p "$entry" "$T/entry"
@@ -150,13 +151,18 @@ ask restart web '"idempotency_key":"k1"'
 expect "damaged entry: refused" "$NAME" state=denied reason=host-error
 like "damaged entry: the message's command" "$(field "$NAME" message)" '*\\nspoolgate doctor -s demo --fix'
 cp -p "$T/entry" "$STATE/ledger/begun/$hash" # begun, too, and no good as such
-found "damaged begun entry" "ledger: .*/begun/$hash is damaged: nothing that changes something runs" "mv -n -- '$STATE/ledger/begun/$hash' '$STATE/ledger/$hash.begun'"
+found "damaged begun entry" "ledger: .*/begun/$hash is damaged: nothing that changes something runs. restart web was begun" "spoolgate resolve -s demo $run failed"
 gate doctor --fix --yes
 equal "--fix: the answer is put aside, the begun one stays" "$(cd "$STATE/ledger" && echo * begun/* ended/*)" "$hash.ended begun ended begun/$hash ended/*"
-paste "mv -n -- '$STATE/ledger/begun/$hash' '$STATE/ledger/$hash.begun'"
+paste "spoolgate resolve -s demo $run failed"
 healthy "damaged entries: mended"
 ask restart web '"idempotency_key":"k1"'
-expect "the key is free" "$NAME" state="done" replayed=false
+expect "what was said is the key's answer" "$NAME" state="failed" replayed=true
+stray=$(printf 'k:%s' stray | sha256sum | cut -c1-64)
+(umask 077 && echo junk >"$STATE/ledger/begun/$stray")
+found "damaged begun entry of no record" "ledger: .*/begun/$stray is damaged: nothing that changes something runs" "mv -n -- '$STATE/ledger/begun/$stray' '$STATE/ledger/$stray.begun'"
+paste "mv -n -- '$STATE/ledger/begun/$stray' '$STATE/ledger/$stray.begun'"
+healthy "damaged begun entry of no record: mended"
 sed -i 's/^spoolgate-ledger 1$/spoolgate-ledger 2/' "$STATE/ledger/ended/$hash"
 found "newer entry" "ledger: .*/ended/$hash was written by a newer version" "spoolgate upgrade -s demo"
 rm "$STATE/ledger/ended/$hash" "$STATE/ledger/$hash".*

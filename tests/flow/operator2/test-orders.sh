@@ -153,7 +153,69 @@ equal "cancel: who waited is told: exit" "$(cat "$T/run.rc")" 1
 like "cancel: who waited is told" "$(cat "$T/run.err")" "*failed: cancelled*"
 operator_stack
 
+# a drain dies under the operator's run, and another
+project
+policy MODE_cancel=auto
+mkfifo "$T/hold" || exit 2
+cat >"$STACK" <<STACK
+#!/bin/bash
+echo "\$*" >>"$EFFECTS"
+IFS= read -r word <"$T/hold"
+echo "passed \$word"
+STACK
+no_drain() { # SIGKILL to every drain, none to the keeper
+        local pid
+        while [ -n "$(pgrep -f "^$H/.local/lib/spoolgate/demo/spoolgate-drain demo" | grep -vx "$keeper")" ]; do
+                for pid in $(pgrep -f "^$H/.local/lib/spoolgate/demo/spoolgate-drain demo" | grep -vx "$keeper"); do kill -KILL "$pid" 2>/dev/null; done
+                sleep 0.02
+        done
+}
+exec 9<>"$T/hold"
+gate run restart web --wait 1
+equal "run, killed: no answer yet: exit" "$RC" 1
+running=$(cd "$STATE/orders" && ls -- *.json)
+keeper=$(tr -dc 0-9 <"$(echo "$STATE"/run/*.lock)")
+no_drain
+NAME=$(stamp)-cancel-${running##*-}
+put "$NAME" "{\"verb\":\"cancel\",\"requested_at\":\"$(iso)\"}"
+(drain) &
+pid=$!
+check "run, killed: the agent's cancel is answered" await settled "$NAME"
+equal "run, killed: it is still the operator's alone" "$(field "$NAME" state) $(field "$NAME" reason)" "denied arg-not-listed"
+policy MAX_AGE=1
+no_drain
+wait "$pid" 2>/dev/null
+sleep 2
+echo on >&9
+check "run, killed: it ends with no drain there" await test ! -e "/proc/$keeper"
+drain
+equal "run, killed: ran once" "$(wc -l <"$EFFECTS")" 1
+like "run, killed: its order has the true answer, late as it is" "$(cat "$STATE/orders/${running%.json}.done.json")" '*"state":"done"*"output":"passed on*'
+logged "run, killed: the end is the operator's" '"event":"end".*"by":' 1
+exec 9>&-
+operator_stack
+
+# ended, and its order not answered
+policy MAX_AGE=300
+policy LINGER_MS=250
+exec 6>>"$STATE/lock"
+flock 6
+gate run restart web --wait 1
+running=$(cd "$STATE/orders" && ls -- *restart*.json | grep -v 'done.json$')
+cp -p "$STATE/orders/$running" "$T/order"
+exec 6>&-
+drain
+policy MAX_AGE=1
+sleep 2
+rm "$STATE/orders/${running%.json}.done.json"
+cp -p "$T/order" "$STATE/orders/$running"
+: >"$EFFECTS"
+drain
+like "run, not answered: the stored answer, late as it is" "$(cat "$STATE/orders/${running%.json}.done.json")" '*"state":"done"*'
+equal "run, not answered: not run again" "$(wc -l <"$EFFECTS")" 0
+
 # an order outlives who gave it
+project
 policy LINGER_MS=250
 exec 6>>"$STATE/lock"
 flock 6

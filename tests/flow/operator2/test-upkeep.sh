@@ -87,6 +87,26 @@ settle
 equal "resolve retry: a new request with the key runs" "$(field "$NAME" state) $(field "$NAME" replayed)" "done false"
 equal "resolve retry: it ran" "$(wc -l <"$EFFECTS")" 1
 
+policy RATE_PER_VERB=100/600
+for word in failed retry; do
+        uncertain
+        echo x >>"$(echo "$STATE"/ledger/begun/*)"
+        drain
+        check "resolve, damaged entry: no drain settles it" test -e "$S/processing/$NAME"
+        equal "resolve, damaged entry: nothing runs" "$(wc -l <"$EFFECTS")" 0
+        gate doctor
+        has "resolve, damaged entry: doctor's line" "$OUT" "${NL}spoolgate resolve -s demo $NAME failed${NL}"
+        gate resolve "$NAME" $word
+        equal "resolve $word, damaged entry: exit" "$RC $ERR" "0 "
+        settle
+        equal "resolve $word, damaged entry: begun no more" "$(ls "$STATE/ledger/begun")$(ls "$S/processing")" ""
+        case $word in
+        failed) want="failed interrupted 0" ;;
+        retry) want="done null 1" ;;
+        esac
+        equal "resolve $word, damaged entry: what became of it" "$(field "$NAME" state) $(field "$NAME" reason) $(wc -l <"$EFFECTS")" "$want"
+done
+
 request status
 settle
 gate resolve "$NAME" "done"
