@@ -74,6 +74,7 @@ typedef struct Drain {
         bool restart;                          /* load the configuration again */
         size_t waiting_read, waiting_mutating; /* in line for a lane */
         bool worked;                           /* this activation did something */
+        bool paced;           /* read-only requests wait for the audit log's budget */
         bool no_room;         /* something stays in processing/ until the disk has room */
         uint64_t completed;   /* outcomes since start; the heartbeat moves with it */
         uint64_t moved;       /* entries taken out of requests/ since start: a pass made progress */

@@ -208,6 +208,8 @@ static int64_t loop_wait_ms(const Drain *d) {
                 return LOOP_PACE_MS;
         if (d->stopping)
                 return -1;
+        if (d->paced)
+                return LOOP_PACE_MS;
         linger = loop_linger_ms(d);
         if (idle < linger)
                 return linger - idle;

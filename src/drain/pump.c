@@ -1,6 +1,7 @@
 #include "drain/pump.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "drain/step.h"
 #include "drain/tell.h"
 #include "spool/retire.h"
@@ -65,10 +66,29 @@ static int pump_wait(Drain *d, const Name *name, size_t *line, size_t running) {
         return pump_queued(d, name, running + (*line)++);
 }
 
+/* Old audit lines must not be pushed out by looking on and on: what the day's budget has no room
+ * for waits. The operator's own looks don't come this way. */
+static int pump_may_look(Drain *d, bool *ret) {
+        uint32_t day = d->config->policy ? policy_audit_day(d->config->policy) : 0;
+        int r;
+
+        *ret = true;
+        if (!d->audit || day == 0) /* it will be refused */
+                return 0;
+        r = audit_look(d->audit, day, clock_wall_ms(), ret);
+        if (r >= 0 && !*ret && !d->paced)
+                log_print(LOG_LEVEL_WARNING, "the day's AUDIT_DAY lines are used up: read-only "
+                                             "requests wait");
+        d->paced = d->paced || !*ret;
+        return r;
+}
+
 static int pump_entry(Drain *d, const char *entry, PumpLine *line) {
         size_t lanes = d->config->policy ? policy_lanes_read(d->config->policy) : 1;
         Name name;
         size_t running;
+        bool may;
+        int r;
 
         if (name_parse(entry, &name) != 0)
                 return step_hostile(d, entry);
@@ -82,8 +102,10 @@ static int pump_entry(Drain *d, const char *entry, PumpLine *line) {
                 return step_take(d, &name);
         case STEP_READ:
                 running = drain_running(d, VERB_READONLY);
-                if (line->read == 0 && running < lanes)
-                        return step_take(d, &name);
+                may = line->read == 0 && running < lanes;
+                r = may ? pump_may_look(d, &may) : 0;
+                if (r < 0 || may)
+                        return r < 0 ? r : step_take(d, &name);
                 return pump_wait(d, &name, &line->read, running);
         case STEP_MUTATING:
                 break;
@@ -101,7 +123,7 @@ int pump_run(Drain *d) {
         bool more;
         int r;
 
-        d->dirty = false;
+        d->dirty = d->paced = false;
         r = scan_visible(d->spool.dirs[SPOOL_REQUESTS], PUMP_BATCH, &names, &more);
         for (size_t i = 0; r >= 0 && i < names.len; i++)
                 r = drain_spare(d, pump_entry(d, names.items[i], &line));

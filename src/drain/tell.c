@@ -91,16 +91,20 @@ static void tell_journal(const Drain *d, const TellEvent *e, JournalKind kind, c
 /* A flood of claims and refusals (or pings) is counted; one line sums up what was left out. */
 static int tell_counted(Drain *d, bool *ret_write) {
         PolicyRate limit = {600, 60};
+        RefusalsBudget budget = {.day = 20000};
         CLEANUP(record_freep) Record *r = NULL;
         CLEANUP(str_freep) char *body = NULL;
         char now[CLOCK_TEXT_SIZE], hash[HASH_HEX_SIZE];
         uint64_t summed;
         int x;
 
-        if (d->config->policy)
+        if (d->config->policy) {
                 limit = policy_audit_refusals(d->config->policy);
-        x = audit_refusal(d->audit, limit.count, (int64_t)limit.window_sec * 1000, clock_wall_ms(),
-                          ret_write, &summed);
+                budget.day = policy_audit_day(d->config->policy);
+        }
+        budget.count = limit.count;
+        budget.window_ms = (int64_t)limit.window_sec * 1000;
+        x = audit_refusal(d->audit, &budget, clock_wall_ms(), ret_write, &summed);
         if (x != 0 || summed == 0)
                 return x;
         clock_format(clock_wall_ms(), now);

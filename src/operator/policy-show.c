@@ -85,6 +85,7 @@ static int policy_show_all(PolicyShow *s, const Config *c) {
                 {"LINGER_MS", policy_linger_ms(p)}, {"LANES_READ", policy_lanes_read(p)},
                 {"KEEP_DAYS", policy_keep_days(p)}, {"KEEP_FILES", policy_keep_files(p)},
                 {"KEEP_MIB", policy_keep_mib(p)},   {"KEEP_LEDGER", policy_keep_ledger(p)},
+                {"AUDIT_DAY", policy_audit_day(p)},
         };
         const Verb *verb;
         int r = 0;

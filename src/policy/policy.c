@@ -22,6 +22,7 @@ typedef enum PolicyNumber {
         POLICY_KEEP_FILES,
         POLICY_KEEP_MIB,
         POLICY_KEEP_LEDGER,
+        POLICY_AUDIT_DAY,
         POLICY_NUMBERS,
 } PolicyNumber;
 typedef enum PolicyPair {
@@ -43,6 +44,7 @@ static const struct {
         [POLICY_KEEP_FILES] = {"KEEP_FILES", 1000, 10, 1000000},
         [POLICY_KEEP_MIB] = {"KEEP_MIB", 64, 1, 102400},
         [POLICY_KEEP_LEDGER] = {"KEEP_LEDGER", 100000, 100, 10000000},
+        [POLICY_AUDIT_DAY] = {"AUDIT_DAY", 20000, 1000, 10000000},
 };
 static const struct {
         const char *key;
@@ -376,6 +378,10 @@ uint32_t policy_keep_mib(const Policy *p) {
 
 uint32_t policy_keep_ledger(const Policy *p) {
         return p->numbers[POLICY_KEEP_LEDGER];
+}
+
+uint32_t policy_audit_day(const Policy *p) {
+        return p->numbers[POLICY_AUDIT_DAY];
 }
 
 PolicyIntegrity policy_integrity(const Policy *p) {

@@ -24,6 +24,7 @@ typedef struct PolicyRate {
  * KEEP_FILES      1000      10..1000000
  * KEEP_MIB        64        1..102400
  * KEEP_LEDGER     100000    100..10000000   ended ledger entries
+ * AUDIT_DAY       20000     1000..10000000  audit lines a day of what changes nothing
  * INTEGRITY       both      both|seal|head
  * SCOPE_CEILING   full      readonly|edit|full
  * MODE_<verb>     deny      auto|deny */
@@ -56,6 +57,7 @@ uint32_t policy_keep_days(const Policy *p);
 uint32_t policy_keep_files(const Policy *p);
 uint32_t policy_keep_mib(const Policy *p);
 uint32_t policy_keep_ledger(const Policy *p);
+uint32_t policy_audit_day(const Policy *p);
 PolicyIntegrity policy_integrity(const Policy *p);
 VerbScope policy_ceiling(const Policy *p);
 /* Defaults alone: every mode deny. */

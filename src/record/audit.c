@@ -12,7 +12,6 @@
 #include "fs/publish.h"
 #include "record/audit.h"
 #include "record/line.h"
-#include "record/refusals.h"
 
 #define AUDIT_FILE "audit.log"
 /* What the very first line carries. */
@@ -269,15 +268,21 @@ int audit_append(Audit *a, const char *body, bool sync, char ret_hash[HASH_HEX_S
         return r;
 }
 
-int audit_refusal(Audit *a, uint32_t count, int64_t window_ms, int64_t now_ms, bool *ret_write,
-                  uint64_t *ret_summed) {
-        int r = 0;
+static int audit_budget(Audit *a) {
+        return a->refusals.fd < 0 ? refusals_open(a->state_fd, &a->rule, &a->refusals) : 0;
+}
 
-        if (a->refusals.fd < 0)
-                r = refusals_open(a->state_fd, &a->rule, &a->refusals);
-        return r == 0 ? refusals_count(&a->refusals, count, window_ms, now_ms, ret_write,
-                                       ret_summed)
-                      : r;
+int audit_refusal(Audit *a, const RefusalsBudget *b, int64_t now_ms, bool *ret_write,
+                  uint64_t *ret_summed) {
+        int r = audit_budget(a);
+
+        return r == 0 ? refusals_count(&a->refusals, b, now_ms, ret_write, ret_summed) : r;
+}
+
+int audit_look(Audit *a, uint32_t day, int64_t now_ms, bool *ret_may) {
+        int r = audit_budget(a);
+
+        return r == 0 ? refusals_look(&a->refusals, day, AUDIT_LOOK_LINES, now_ms, ret_may) : r;
 }
 
 typedef struct AuditWalk {

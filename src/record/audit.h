@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "fs/pin.h"
+#include "record/refusals.h"
 
 typedef struct Audit Audit;
 enum { AUDIT_LINE_MAX = 4096, AUDIT_ROTATE_BYTES = 8 * 1024 * 1024, AUDIT_ROTATE_KEEP = 16 };
@@ -33,12 +34,15 @@ MUST_CHECK int audit_append(Audit *a, const char *body, bool sync, char ret_hash
 MUST_CHECK int audit_sync(Audit *a);
 uint64_t audit_seq(const Audit *a);
 
-/* Refusals are counted: true while fewer than count in window_ms were written; else the refusal is
- * only counted. *ret_summed: how many were left out in the window that just ended (0: none): the
- * caller writes one line for them. Kept in STATE/rate/refusals so that a restart forgets nothing.
- */
-MUST_CHECK int audit_refusal(Audit *a, uint32_t count, int64_t window_ms, int64_t now_ms,
-                             bool *ret_write, uint64_t *ret_summed);
+/* Lines that nothing runs by are counted: true while the budget has room for one; else it is only
+ * counted. *ret_summed: how many were left out in the window that just ended (0: none): the caller
+ * writes one line for them. Kept in STATE/rate/refusals so that a restart forgets nothing. */
+MUST_CHECK int audit_refusal(Audit *a, const RefusalsBudget *b, int64_t now_ms, bool *ret_write,
+                             uint64_t *ret_summed);
+/* A run that changes nothing always has its lines; they come out of the same day's budget. false:
+ * it has to wait. */
+enum { AUDIT_LOOK_LINES = 2 };
+MUST_CHECK int audit_look(Audit *a, uint32_t day, int64_t now_ms, bool *ret_may);
 
 typedef struct AuditBreak {
         uint64_t seq;

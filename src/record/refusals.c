@@ -8,25 +8,28 @@
 #include "base/str.h"
 #include "record/refusals.h"
 
-/* "START WRITTEN LEFTOUT\n", each 20 digits: always the same length, so that one write covers it.
- */
-enum { REFUSALS_DIGITS = 20, REFUSALS_SIZE = 3 * (REFUSALS_DIGITS + 1) };
+/* "START WRITTEN LEFTOUT UNTIL\n", each 20 digits: always the same length, so that one write covers
+ * it. */
+enum { REFUSALS_NUMBERS = 4, REFUSALS_DIGITS = 20 };
+enum { REFUSALS_SIZE = REFUSALS_NUMBERS * (REFUSALS_DIGITS + 1) };
+#define REFUSALS_DAY_US (86400LL * 1000 * 1000)
 
 static bool refusals_parse(char text[REFUSALS_SIZE + 1], Refusals *c) {
-        unsigned long long n[3];
+        unsigned long long n[REFUSALS_NUMBERS];
 
-        for (size_t i = 0; i < 3; i++) {
+        for (size_t i = 0; i < REFUSALS_NUMBERS; i++) {
                 char *number = text + i * (REFUSALS_DIGITS + 1);
 
-                if (number[REFUSALS_DIGITS] != (i < 2 ? ' ' : '\n'))
+                if (number[REFUSALS_DIGITS] != (i < REFUSALS_NUMBERS - 1 ? ' ' : '\n'))
                         return false;
                 number[REFUSALS_DIGITS] = '\0';
-                if (!str_parse_uint(number, i == 0 ? INT64_MAX : UINT64_MAX, &n[i]))
+                if (!str_parse_uint(number, i == 0 || i == 3 ? INT64_MAX : UINT64_MAX, &n[i]))
                         return false;
         }
         c->start_ms = (int64_t)n[0];
         c->written = n[1];
         c->left_out = n[2];
+        c->until_us = (int64_t)n[3];
         return true;
 }
 
@@ -64,8 +67,9 @@ static int refusals_store(const Refusals *c) {
         char text[REFUSALS_SIZE + 1];
         ssize_t n;
 
-        (void)snprintf(text, sizeof(text), "%020lld %020llu %020llu\n", (long long)c->start_ms,
-                       (unsigned long long)c->written, (unsigned long long)c->left_out);
+        (void)snprintf(text, sizeof(text), "%020lld %020llu %020llu %020lld\n",
+                       (long long)c->start_ms, (unsigned long long)c->written,
+                       (unsigned long long)c->left_out, (long long)c->until_us);
         do
                 n = pwrite(c->fd, text, REFUSALS_SIZE, 0);
         while (n < 0 && errno == EINTR);
@@ -74,22 +78,40 @@ static int refusals_store(const Refusals *c) {
         return n == REFUSALS_SIZE ? 0 : err_new(ENOSPC);
 }
 
-int refusals_count(Refusals *c, uint32_t count, int64_t window_ms, int64_t now_ms, bool *ret_write,
+/* Puts so many lines into the bucket, or none. */
+static bool refusals_pour(Refusals *c, uint32_t day, uint32_t lines, int64_t now_ms) {
+        int64_t now_us = now_ms * 1000, until_us = c->until_us;
+
+        if (until_us < now_us || until_us > now_us + REFUSALS_DAY_US) /* the clock went back */
+                until_us = now_us;
+        until_us += REFUSALS_DAY_US / day * lines;
+        if (until_us > now_us + REFUSALS_DAY_US)
+                return false;
+        c->until_us = until_us;
+        return true;
+}
+
+static bool refusals_time_ok(int64_t now_ms) {
+        return now_ms >= 0 && now_ms < INT64_MAX / 1000 - 2 * REFUSALS_DAY_US;
+}
+
+int refusals_count(Refusals *c, const RefusalsBudget *b, int64_t now_ms, bool *ret_write,
                    uint64_t *ret_summed) {
         Refusals next = *c;
         uint64_t summed = 0;
         bool written;
         int r;
 
-        if (now_ms < 0)
+        if (!refusals_time_ok(now_ms) || b->day == 0)
                 return err_new(EINVAL);
         if (now_ms < next.start_ms)
                 next.start_ms = now_ms; /* the clock went back: the window goes on, it isn't new */
-        if (now_ms - next.start_ms >= window_ms) {
+        if (now_ms - next.start_ms >= b->window_ms) {
                 summed = next.left_out;
-                next = (Refusals){.fd = c->fd, .start_ms = now_ms};
+                next.start_ms = now_ms;
+                next.written = next.left_out = 0;
         }
-        written = next.written < count;
+        written = next.written < b->count && refusals_pour(&next, b->day, 1, now_ms);
         if (written)
                 next.written++;
         else
@@ -101,4 +123,17 @@ int refusals_count(Refusals *c, uint32_t count, int64_t window_ms, int64_t now_m
         *ret_write = written;
         *ret_summed = summed;
         return 0;
+}
+
+int refusals_look(Refusals *c, uint32_t day, uint32_t lines, int64_t now_ms, bool *ret_may) {
+        Refusals next = *c;
+        int r;
+
+        if (!refusals_time_ok(now_ms) || day == 0)
+                return err_new(EINVAL);
+        *ret_may = refusals_pour(&next, day, lines, now_ms);
+        r = *ret_may ? refusals_store(&next) : 0;
+        if (r == 0)
+                *c = next;
+        return r;
 }

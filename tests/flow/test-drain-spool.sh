@@ -273,5 +273,28 @@ drain
 equal "4500 junk entries: one drain clears them" "$RC $(visible "$S/requests")" "0 0"
 expect "and the ping among them" "$NAME" state=done
 check "refusals beyond AUDIT_REFUSALS are summed" test "$(audit '"event":"quarantined"')" -lt 1000
+# looking on and on must not push old lines out of the log: beyond the day's budget looks wait, what changes something goes on
+flow_policy AUDIT_DAY=1000 AUDIT_REFUSALS=100000/60
+rm -f "$STATE/rate/refusals"
+lines=$(wc -l <"$STATE/audit.log")
+for ((i = 0; i < 500; i++)); do request ping; done
+drain
+lines=$(($(wc -l <"$STATE/audit.log") - lines))
+check "the day's lines are used up" test "$lines" -ge 999 -a "$lines" -le 1002
+request status
+look=$NAME
+request restart web
+drain_start
+check "what changes something goes on" await answered "$NAME" "done"
+check "with its own lines" test "$(grep -F "$NAME" "$STATE/audit.log" | grep -c -e '"event":"start"' -e '"event":"end"')" = 2
+expect "a look waits in the line" "$look" state=queued
+check "and is still there" test -f "$S/requests/$look"
+check "the drain says why" grep -q "AUDIT_DAY lines are used up" "$T/drain.bg.err"
+kill -TERM "$DRAIN_PID"
+drain_wait
+equal "it lets itself be stopped" "$RC" 0
+rm "$STATE/rate/refusals"
+drain
+expect "a new day" "$look" state=done
 check "the audit log's chain holds" audit_chain
 flow_end

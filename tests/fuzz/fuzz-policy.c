@@ -16,6 +16,7 @@ static void fuzz_bounds(const Policy *p) {
         FUZZ_CHECK(policy_keep_days(p) >= 1 && policy_keep_days(p) <= 3650);
         FUZZ_CHECK(policy_keep_files(p) >= 10 && policy_keep_files(p) <= 1000000);
         FUZZ_CHECK(policy_keep_mib(p) >= 1 && policy_keep_mib(p) <= 102400);
+        FUZZ_CHECK(policy_audit_day(p) >= 1000 && policy_audit_day(p) <= 10000000);
         FUZZ_CHECK(policy_keep_ledger(p) >= 100 && policy_keep_ledger(p) <= 10000000);
         FUZZ_CHECK(policy_integrity(p) == POLICY_BOTH || policy_integrity(p) == POLICY_SEAL ||
                    policy_integrity(p) == POLICY_HEAD);

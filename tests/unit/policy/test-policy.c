@@ -61,6 +61,7 @@ static void is_default(const Policy *p) {
         ck_assert_uint_eq(policy_keep_files(p), 1000);
         ck_assert_uint_eq(policy_keep_mib(p), 64);
         ck_assert_uint_eq(policy_keep_ledger(p), 100000);
+        ck_assert_uint_eq(policy_audit_day(p), 20000);
         ck_assert_int_eq(policy_integrity(p), POLICY_BOTH);
         ck_assert_int_eq(policy_ceiling(p), VERB_SCOPE_FULL);
 }
@@ -83,7 +84,7 @@ START_TEST(parse_everything) {
         Policy *p = parsed("RATE_PER_VERB=1/2\nRATE_TOTAL=3/4\r\nAUDIT_REFUSALS=5/"
                            "6\nMAX_AGE=7\nTIMEOUT_up=8\nQUEUE_DEPTH=9\n"
                            "LINGER_MS=250\nLANES_READ=16\nKEEP_DAYS=10\nKEEP_FILES=11\nKEEP_MIB="
-                           "12\nKEEP_LEDGER=113\n"
+                           "12\nKEEP_LEDGER=113\nAUDIT_DAY=1114\n"
                            "INTEGRITY=seal\nSCOPE_CEILING=edit\nMODE_join-network=auto\nMODE_ping="
                            "deny\nMODE_reindex=auto\n"
                            "TIMEOUT_reindex=7200");
@@ -102,6 +103,7 @@ START_TEST(parse_everything) {
         ck_assert_uint_eq(policy_keep_files(p), 11);
         ck_assert_uint_eq(policy_keep_mib(p), 12);
         ck_assert_uint_eq(policy_keep_ledger(p), 113);
+        ck_assert_uint_eq(policy_audit_day(p), 1114);
         ck_assert_int_eq(policy_integrity(p), POLICY_SEAL);
         ck_assert_int_eq(policy_ceiling(p), VERB_SCOPE_EDIT);
         ck_assert_int_eq(policy_mode(p, table_find(table, "join-network")), POLICY_AUTO);
@@ -155,6 +157,7 @@ START_TEST(parse_bounds) {
                 {"LINGER_MS", 250, 60000},    {"LANES_READ", 1, 16},
                 {"KEEP_DAYS", 1, 3650},       {"KEEP_FILES", 10, 1000000},
                 {"KEEP_MIB", 1, 102400},      {"KEEP_LEDGER", 100, 10000000},
+                {"AUDIT_DAY", 1000, 10000000},
                 {"TIMEOUT_status", 1, 600},   {"TIMEOUT_up", 1, 3600},
                 {"TIMEOUT_rebuild", 1, 7200}, {"TIMEOUT_join-network", 1, 300},
         };
@@ -311,7 +314,7 @@ START_TEST(shipped_file) {
                 ck_assert_int_eq(str_printf(&mode, "MODE_%s=", v->name), 0);
                 ck_assert_ptr_nonnull(strstr(plain.data, mode));
         }
-        ck_assert_uint_eq(keys, 13 + 9); /* every key of policy.h, and a TIMEOUT_ for each verb that
+        ck_assert_uint_eq(keys, 14 + 9); /* every key of policy.h, and a TIMEOUT_ for each verb that
                                             runs something */
         q = parsed(all.data);
         is_default(q);

@@ -503,11 +503,13 @@ START_TEST(rotate_failure_poisons) {
 }
 END_TEST
 
+static const RefusalsBudget small = { 3, 1000, 1000 };
+
 static uint64_t refuse(int64_t now_ms, bool expected) {
         uint64_t summed = UINT64_MAX;
         bool written = !expected;
 
-        ck_assert_int_eq(audit_refusal(audit, 3, 1000, now_ms, &written, &summed), 0);
+        ck_assert_int_eq(audit_refusal(audit, &small, now_ms, &written, &summed), 0);
         ck_assert_int_eq(written, expected);
         return summed;
 }
@@ -593,13 +595,55 @@ START_TEST(refusal_clock_back) {
 END_TEST
 
 START_TEST(refusal_none_allowed) {
+        const RefusalsBudget none = { 0, 1000, 1000 };
         bool written = true;
         uint64_t summed;
 
         audit_start();
-        ck_assert_int_eq(audit_refusal(audit, 0, 1000, 1, &written, &summed), 0);
+        ck_assert_int_eq(audit_refusal(audit, &none, 1, &written, &summed), 0);
         ck_assert(!written);
-        ck_assert_int_eq(audit_refusal(audit, 0, 1000, -1, &written, &summed), -EINVAL);
+        ck_assert_int_eq(audit_refusal(audit, &none, -1, &written, &summed), -EINVAL);
+}
+END_TEST
+
+static bool look(uint32_t day, int64_t now_ms) {
+        bool may;
+
+        ck_assert_int_eq(audit_look(audit, day, now_ms, &may), 0);
+        return may;
+}
+
+/* A day's lines at once, and then as they drain: looks wait, counted lines are left out. */
+START_TEST(day_budget) {
+        const RefusalsBudget wide = { 100000, 1000, 1000 };
+        const int64_t line_ms = 86400 * 1000 / 1000;
+        int64_t now = 1000LL * 86400 * 1000;
+        uint64_t summed;
+        bool written;
+
+        audit_start();
+        for (int i = 0; i < 300; i++)
+                ck_assert(look(1000, now));
+        for (int i = 0; i < 400; i++) {
+                ck_assert_int_eq(audit_refusal(audit, &wide, now, &written, &summed), 0);
+                ck_assert(written);
+        }
+        audit_start(); /* a restart forgets nothing */
+        ck_assert(!look(1000, now));
+        ck_assert_int_eq(audit_refusal(audit, &wide, now, &written, &summed), 0);
+        ck_assert(!written);
+        ck_assert(!look(1000, now + line_ms)); /* it takes two */
+        ck_assert_int_eq(audit_refusal(audit, &wide, now + line_ms, &written, &summed), 0);
+        ck_assert(written);
+        ck_assert_uint_eq(summed, 1);
+        ck_assert(!look(1000, now + 2 * line_ms));
+        ck_assert(look(1000, now + 3 * line_ms));
+        ck_assert(!look(1000, now + 3 * line_ms));
+        ck_assert(look(10000000, now + 2 * 86400 * 1000)); /* drained */
+        ck_assert(look(1000, now)); /* the clock went back by two days */
+        ck_assert_int_eq(audit_look(audit, 0, now, &written), -EINVAL);
+        ck_assert_int_eq(audit_look(audit, 1000, -1, &written), -EINVAL);
+        ck_assert_int_eq(audit_look(audit, 1000, INT64_MAX, &written), -EINVAL);
 }
 END_TEST
 
@@ -619,7 +663,7 @@ START_TEST(refusal_files) {
         audit_start();
         ck_assert_int_eq(unlinkat(scratch_fd, "rate/refusals", 0), 0);
         scratch_link("../elsewhere", scratch_fd, "rate/refusals");
-        ck_assert_int_eq(audit_refusal(audit, 3, 1000, 1, &written, &summed), -EPERM);
+        ck_assert_int_eq(audit_refusal(audit, &small, 1, &written, &summed), -EPERM);
         ck_assert(!scratch_exists(scratch_fd, "elsewhere"));
 }
 END_TEST
@@ -644,6 +688,7 @@ static void add_tests(TCase *tc) {
         tcase_add_test(tc, refusal_window);
         tcase_add_test(tc, refusal_clock_back);
         tcase_add_test(tc, refusal_none_allowed);
+        tcase_add_test(tc, day_budget);
         tcase_add_test(tc, refusal_files);
 }
 
