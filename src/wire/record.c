@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "wire/alloc.h"
+
 struct Record { /* a json_t under another name: jansson.h stays in this room */
         json_t json;
 };
@@ -49,17 +51,13 @@ static int record_put(Record *r, const char *key, json_t *value) {
         return json_object_set_new(&r->json, key, value) < 0 ? err_new(ENOMEM) : 0;
 }
 
-/* jansson gives NULL for bad UTF-8 and for no memory alike; a checked string tells them apart. */
+/* jansson gives NULL for bad UTF-8 and for no memory alike. */
 static int record_string(const char *value, size_t len, json_t **ret) {
-        json_t *j = json_stringn(value, len);
-
-        if (!j) {
-                CLEANUP(str_done) Str s = STR_NULL;
-                int r = str_reserve(&s, len + sizeof(json_t) + 64);
-                return r < 0 ? r : err_new(EILSEQ);
-        }
-        *ret = j;
-        return 0;
+        alloc_watch();
+        *ret = json_stringn(value, len);
+        if (*ret)
+                return 0;
+        return err_new(alloc_failed() ? ENOMEM : EILSEQ);
 }
 
 int record_put_bytes(Record *r, const char *key, const char *value, size_t len) {
@@ -130,11 +128,14 @@ int record_append_take(Record *r, const char *key, Record **value) {
 }
 
 static int record_dump(const Record *r, size_t flags, char **ret) {
-        char *text = json_dumps(record_json(r), flags);
+        CLEANUP(str_freep) char *text = NULL;
 
-        if (!text)
+        alloc_watch();
+        text = json_dumps(record_json(r), flags);
+        if (!text || alloc_failed())
                 return err_new(ENOMEM);
         *ret = text;
+        text = NULL;
         return 0;
 }
 
@@ -173,11 +174,15 @@ static void record_fail(RecordError *error, int line, int column, const char *te
 
 int record_parse(const char *bytes, size_t len, Record **ret, RecordError *error) {
         json_error_t e;
-        json_t *j = json_loadb(bytes, len, JSON_REJECT_DUPLICATES, &e);
+        json_t *j;
 
+        alloc_watch();
+        j = json_loadb(bytes, len, JSON_REJECT_DUPLICATES, &e);
+        if (alloc_failed()) {
+                json_decref(j);
+                return err_new(ENOMEM);
+        }
         if (!j) {
-                if (json_error_code(&e) == json_error_out_of_memory)
-                        return err_new(ENOMEM);
                 record_fail(error, e.line, e.column, e.text);
                 return RECORD_E_SYNTAX;
         }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "wire/alloc.h"
 
 enum { REQUEST_KEY_MAX = 128, REQUEST_MAC_HEX = 64, REQUEST_SKEW_MS = 60 * 1000 };
 
@@ -235,7 +236,13 @@ static int request_load(const char *bytes, size_t len, RequestFault *fault, json
                 return request_malformed(fault, "the body is larger than 64 KiB");
         if (request_too_deep(bytes, len))
                 return request_malformed(fault, "the body nests deeper than 4");
+        alloc_watch();
         *ret = json_loadb(bytes, len, JSON_REJECT_DUPLICATES, &e);
+        if (alloc_failed()) {
+                json_decref(*ret);
+                *ret = NULL;
+                return err_new(ENOMEM);
+        }
         if (*ret)
                 return 0;
         switch (json_error_code(&e)) {
@@ -336,20 +343,23 @@ static int request_put_all(const Request *q, json_t *body) {
 }
 
 int request_format(const Request *q, char **ret) {
+        CLEANUP(str_freep) char *text = NULL;
         json_t *body = json_object();
-        char *text = NULL;
         int r;
 
         if (!body)
                 return err_new(ENOMEM);
         r = request_put_all(q, body);
         if (r == 0) {
+                alloc_watch();
                 text = json_dumps(body, JSON_COMPACT);
-                if (!text)
+                if (!text || alloc_failed())
                         r = err_new(ENOMEM);
         }
         json_decref(body);
-        if (r == 0)
+        if (r == 0) {
                 *ret = text;
+                text = NULL;
+        }
         return r;
 }

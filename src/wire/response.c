@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "wire/alloc.h"
 
 struct ResponseDoc {
         json_t *root;
@@ -320,8 +321,9 @@ int response_parse(const char *bytes, size_t len, ResponseDoc **ret) {
 
         if (!d)
                 return err_new(ENOMEM);
+        alloc_watch();
         d->root = json_loadb(bytes, len, JSON_REJECT_DUPLICATES, &e);
-        if (!d->root && json_error_code(&e) == json_error_out_of_memory)
+        if (alloc_failed())
                 return err_new(ENOMEM);
         if (!d->root || !response_take(d->root, &d->response))
                 return RESPONSE_E_SYNTAX;
