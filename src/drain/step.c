@@ -35,8 +35,8 @@ static int step_stuck(Drain *d, const Name *name) {
         struct stat st;
         int r = answer_quarantine(d, SPOOL_REQUESTS, name->text, "could not be claimed");
 
-        if (r >= 0 && fstatat(d->spool.dirs[SPOOL_REQUESTS], name->text, &st,
-                              AT_SYMLINK_NOFOLLOW) == 0)
+        if (r >= 0 &&
+            fstatat(d->spool.dirs[SPOOL_REQUESTS], name->text, &st, AT_SYMLINK_NOFOLLOW) == 0)
                 return 0;
         if (r >= 0)
                 r = job_new(name, &j);

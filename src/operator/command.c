@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,6 +86,28 @@ int command_usage(const char *command, int opt, char **argv) {
 int command_help(const char *text) {
         command_write(STDOUT_FILENO, text, strlen(text));
         return COMMAND_OK;
+}
+
+int command_slug_only(const char *command, const char *help, int argc, char **argv,
+                      const char **ret_slug) {
+        static const struct option options[] = {
+                {"slug", required_argument, NULL, 's'},
+                {"help", no_argument, NULL, 'h'},
+                {NULL, 0, NULL, 0},
+        };
+        int opt;
+
+        *ret_slug = NULL;
+        opterr = 0;
+        optind = 0;
+        while ((opt = getopt_long(argc, argv, ":s:", options, NULL)) >= 0) {
+                if (opt == 'h')
+                        return command_help(help);
+                if (opt != 's')
+                        return command_usage(command, opt, argv + optind - 1);
+                *ret_slug = optarg;
+        }
+        return -1;
 }
 
 static int command_list(int fd) {

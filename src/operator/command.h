@@ -27,5 +27,9 @@ int command_broken(const char *command, int r);
 /* A word the option parser did not take; gives COMMAND_USAGE. opt: getopt_long's answer ('?' or
  * ':'). */
 int command_usage(const char *command, int opt, char **argv);
+/* The options of a command that knows --slug and --help alone, its operands left at optind. < 0: go
+ * on; else the exit status. */
+int command_slug_only(const char *command, const char *help, int argc, char **argv,
+                      const char **ret_slug);
 /* --help: the usage text to stdout; gives COMMAND_OK. */
 int command_help(const char *text);

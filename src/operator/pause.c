@@ -60,23 +60,11 @@ static int pause_act(const char *slug, const char *reason) {
 }
 
 int pause_command(int argc, char **argv) {
-        static const struct option options[] = {
-                {"slug", required_argument, NULL, 's'},
-                {"help", no_argument, NULL, 'h'},
-                {NULL, 0, NULL, 0},
-        };
-        const char *slug = NULL, *reason;
-        int opt;
+        const char *slug, *reason;
+        int status = command_slug_only("pause", pause_help, argc, argv, &slug);
 
-        opterr = 0;
-        optind = 0;
-        while ((opt = getopt_long(argc, argv, ":s:", options, NULL)) >= 0) {
-                if (opt == 'h')
-                        return command_help(pause_help);
-                if (opt != 's')
-                        return command_usage("pause", opt, argv + optind - 1);
-                slug = optarg;
-        }
+        if (status >= 0)
+                return status;
         if (optind + 1 < argc)
                 return command_usage("pause", '?', argv + optind + 1);
         reason = optind < argc ? argv[optind] : "";

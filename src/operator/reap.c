@@ -184,22 +184,10 @@ static int reap_act(const char *slug) {
 }
 
 int reap_command(int argc, char **argv) {
-        static const struct option options[] = {
-                {"slug", required_argument, NULL, 's'},
-                {"help", no_argument, NULL, 'h'},
-                {NULL, 0, NULL, 0},
-        };
-        const char *slug = NULL;
-        int opt;
+        const char *slug;
+        int status = command_slug_only("reap", reap_help, argc, argv, &slug);
 
-        opterr = 0;
-        optind = 0;
-        while ((opt = getopt_long(argc, argv, ":s:", options, NULL)) >= 0) {
-                if (opt == 'h')
-                        return command_help(reap_help);
-                if (opt != 's')
-                        return command_usage("reap", opt, argv + optind - 1);
-                slug = optarg;
-        }
+        if (status >= 0)
+                return status;
         return optind < argc ? command_usage("reap", '?', argv + optind) : reap_act(slug);
 }

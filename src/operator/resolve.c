@@ -210,11 +210,7 @@ static int resolve_act(const char *slug, const Name *name, ResolveAs as) {
         CLEANUP(config_done) Config c = ERRAND_CONFIG_NULL;
         CLEANUP(docket_done) Docket d = DOCKET_NULL;
         CLEANUP(resolve_done)
-        Resolve w = {.config = &c,
-                     .name = *name,
-                     .docket = &d,
-                     .as = as,
-                     .ledger = LEDGER_NULL};
+        Resolve w = {.config = &c, .name = *name, .docket = &d, .as = as, .ledger = LEDGER_NULL};
         CLEANUP(str_done) Str why = STR_NULL;
         char key[HASH_HEX_SIZE];
         int r = errand_open(slug, &c, &why);
@@ -234,24 +230,12 @@ static int resolve_act(const char *slug, const Name *name, ResolveAs as) {
 }
 
 int resolve_command(int argc, char **argv) {
-        static const struct option options[] = {
-                {"slug", required_argument, NULL, 's'},
-                {"help", no_argument, NULL, 'h'},
-                {NULL, 0, NULL, 0},
-        };
-        const char *slug = NULL;
+        const char *slug;
         Name name;
-        int opt;
+        int status = command_slug_only("resolve", resolve_help, argc, argv, &slug);
 
-        opterr = 0;
-        optind = 0;
-        while ((opt = getopt_long(argc, argv, ":s:", options, NULL)) >= 0) {
-                if (opt == 'h')
-                        return command_help(resolve_help);
-                if (opt != 's')
-                        return command_usage("resolve", opt, argv + optind - 1);
-                slug = optarg;
-        }
+        if (status >= 0)
+                return status;
         if (optind + 2 != argc)
                 return command_usage("resolve", '?',
                                      argv + (optind + 2 < argc ? optind + 2 : argc));

@@ -66,22 +66,10 @@ static int resume_act(const char *slug) {
 }
 
 int resume_command(int argc, char **argv) {
-        static const struct option options[] = {
-                {"slug", required_argument, NULL, 's'},
-                {"help", no_argument, NULL, 'h'},
-                {NULL, 0, NULL, 0},
-        };
-        const char *slug = NULL;
-        int opt;
+        const char *slug;
+        int status = command_slug_only("resume", resume_help, argc, argv, &slug);
 
-        opterr = 0;
-        optind = 0;
-        while ((opt = getopt_long(argc, argv, ":s:", options, NULL)) >= 0) {
-                if (opt == 'h')
-                        return command_help(resume_help);
-                if (opt != 's')
-                        return command_usage("resume", opt, argv + optind - 1);
-                slug = optarg;
-        }
+        if (status >= 0)
+                return status;
         return optind < argc ? command_usage("resume", '?', argv + optind) : resume_act(slug);
 }

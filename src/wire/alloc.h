@@ -6,7 +6,8 @@
 #pragma once
 #include <stdbool.h>
 
-/* Before a call of jansson's; the first one installs its memory functions (json_set_alloc_funcs). */
+/* Before a call of jansson's; the first one installs its memory functions (json_set_alloc_funcs).
+ */
 void alloc_watch(void);
 /* An allocation of jansson's has failed since. */
 bool alloc_failed(void);

@@ -141,6 +141,19 @@ check "a nonce that nobody has" await answered "$NAME" denied
 drain_wait
 equal "what was cancelled in the line never began" "$(effects 'restart web')" 0
 empty "nothing is left in the line"
+flow_policy MODE_cancel=auto AUDIT_REFUSALS=5/600
+rm -f "$STATE/rate/refusals"
+request restart deaf
+deaf=$NAME
+drain_start
+entered
+lines=$(wc -l <"$STATE/audit.log")
+for ((i = 0; i < 30; i++)); do
+        cancel "$deaf"
+        await test ! -e "$S/requests/$NAME"
+done
+check "cancelling again and again pushes no line out of the log" test "$(($(wc -l <"$STATE/audit.log") - lines))" -le 7
+drain_wait
 flow_policy
 
 # ---- many drains ------------------------------------------------------------------------------------------------------------------
