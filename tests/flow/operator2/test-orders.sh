@@ -78,6 +78,8 @@ equal "approve: exit" "$RC" 0
 equal "approve: ran once" "$(wc -l <"$EFFECTS")" 1
 logged "approve: audited" '"event":"approved".*"verb":"up".*"by":' 1
 equal "approve: the agent that polls has the result" "$(field "$refused_name" state)" "done"
+gate show "$refused_name"
+lacks "approve: show does not call its file a changed one" "$OUT" "not the bytes"
 gate approve "$refused_name" --yes
 equal "approve: a second time: exit" "$RC" 1
 like "approve: a second time: text" "$ERR" "*it was run already*"
