@@ -11,6 +11,7 @@
 #include "fs/pin.h"
 #include "fs/publish.h"
 #include "spool/prune.h"
+#include "spool/scan.h"
 
 enum { PRUNE_STALE_MS = 3600 * 1000, PRUNE_DIGITS = 16, PRUNE_LOOK_MAX = 65536 };
 /* A tree on its way out. Whatever has this prefix goes at once, whatever its age. */
@@ -43,44 +44,6 @@ static void prune_list_done(PruneList *list) {
                 free(list->items[i].name);
         free(list->items);
         *list = (PruneList){0};
-}
-
-static void prune_closep(DIR **dir) {
-        if (*dir)
-                (void)closedir(*dir); /* only read from */
-        *dir = NULL;
-}
-
-/* PIN_E_* when dirfd/name can't be opened. */
-static int prune_opendir(int dirfd, const char *name, DIR **ret) {
-        static const PinRule any = {(uid_t)-1, 0};
-        CLEANUP(fd_closep) int fd = -EBADF;
-        DIR *dir;
-        int r;
-
-        r = pin_dir_at(dirfd, name, &any, PIN_SAME_MOUNT, &fd);
-        if (r != 0)
-                return r;
-        dir = fdopendir(fd);
-        if (!dir)
-                return err_new(errno);
-        (void)fd_take(&fd); /* dir's now */
-        *ret = dir;
-        return 0;
-}
-
-/* NULL at the end; "." and ".." left out. */
-static int prune_next(DIR *dir, const char **ret) {
-        const struct dirent *entry;
-
-        do {
-                errno = 0;
-                entry = readdir(dir);
-                if (!entry && errno != 0)
-                        return err_new(errno);
-        } while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
-        *ret = entry ? entry->d_name : NULL;
-        return 0;
 }
 
 static int prune_list_add(PruneList *list, const char *name, int64_t mtime_ms, uint64_t bytes) {
@@ -117,15 +80,15 @@ static int prune_look(PruneWork *w, PruneWhat what, int dirfd, const char *name,
 
 /* At most max entries, in the directory's own order. */
 static int prune_list(PruneWork *w, PruneWhat what, int dirfd, size_t max, PruneList *list) {
-        CLEANUP(prune_closep) DIR *dir = NULL;
+        CLEANUP(scan_closep) DIR *dir = NULL;
         const char *name = NULL;
         int r;
 
-        r = prune_opendir(dirfd, ".", &dir);
+        r = scan_open(dirfd, ".", &dir);
         if (r > 0)
                 return err_new(EACCES); /* a pinned directory that may no longer be read */
         for (size_t looked = 0; r == 0 && looked < PRUNE_LOOK_MAX;) {
-                r = prune_next(dir, &name);
+                r = scan_next(dir, &name);
                 if (r != 0 || !name)
                         break;
                 if ((name[0] == '.') != (what == PRUNE_STALE_DOTS))
@@ -193,16 +156,16 @@ static int prune_inner(PruneWork *w, int dirfd, const char *name, int base_fd) {
 /* Empties base/name as far as the budget goes. A directory in it that isn't empty is lifted up to
  * the base, to be emptied in its turn: whatever the depth, two descriptors and no recursion. */
 static int prune_empty(PruneWork *w, int base_fd, const char *name) {
-        CLEANUP(prune_closep) DIR *dir = NULL;
+        CLEANUP(scan_closep) DIR *dir = NULL;
         const char *inner = NULL;
         int r;
 
-        r = prune_opendir(base_fd, name, &dir);
+        r = scan_open(base_fd, name, &dir);
         if (r > 0) {
                 w->report.stuck++; /* closed to us, a mount, or no directory any more */
                 return 0;
         }
-        while (r == 0 && (r = prune_next(dir, &inner)) == 0 && inner) {
+        while (r == 0 && (r = scan_next(dir, &inner)) == 0 && inner) {
                 if (!prune_spend(w))
                         return 0;
                 r = prune_inner(w, dirfd(dir), inner, base_fd);

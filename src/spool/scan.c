@@ -7,23 +7,20 @@
 #include "fs/pin.h"
 #include "spool/scan.h"
 
-static void scan_closep(DIR **dir) {
+void scan_closep(DIR **dir) {
         if (*dir)
                 (void)closedir(*dir); /* only read from */
         *dir = NULL;
 }
 
-/* An open file description of its own: one that is shared would share the offset too. */
-static int scan_open(int dirfd, DIR **ret) {
+int scan_open(int dirfd, const char *name, DIR **ret) {
         static const PinRule any = {(uid_t)-1, 0};
         CLEANUP(fd_closep) int fd = -EBADF;
         DIR *dir;
         int r;
 
-        r = pin_dir_at(dirfd, ".", &any, PIN_SAME_MOUNT, &fd);
-        if (r > 0)
-                return err_new(EACCES); /* a pinned directory that may no longer be read */
-        if (r < 0)
+        r = pin_dir_at(dirfd, name, &any, PIN_SAME_MOUNT, &fd);
+        if (r != 0)
                 return r;
         dir = fdopendir(fd);
         if (!dir)
@@ -33,8 +30,7 @@ static int scan_open(int dirfd, DIR **ret) {
         return 0;
 }
 
-/* The next visible name, NULL at the end. */
-static int scan_next(DIR *dir, const char **ret) {
+int scan_next(DIR *dir, const char **ret) {
         const struct dirent *entry;
 
         do {
@@ -42,9 +38,24 @@ static int scan_next(DIR *dir, const char **ret) {
                 entry = readdir(dir);
                 if (!entry && errno != 0)
                         return err_new(errno);
-        } while (entry && entry->d_name[0] == '.');
+        } while (entry && (str_eq(entry->d_name, ".") || str_eq(entry->d_name, "..")));
         *ret = entry ? entry->d_name : NULL;
         return 0;
+}
+
+static int scan_pinned(int dirfd, DIR **ret) {
+        int r = scan_open(dirfd, ".", ret);
+
+        return r > 0 ? err_new(EACCES) : r; /* a pinned directory that may no longer be read */
+}
+
+static int scan_next_visible(DIR *dir, const char **ret) {
+        int r;
+
+        do
+                r = scan_next(dir, ret);
+        while (r == 0 && *ret && (*ret)[0] == '.');
+        return r;
 }
 
 /* `heap` has its greatest name first: the item at `i` sinks to its place. */
@@ -96,13 +107,13 @@ int scan_visible(int dirfd, size_t max, Strv *ret, bool *ret_more) {
         bool more = false;
         int r;
 
-        r = scan_open(dirfd, &dir);
+        r = scan_pinned(dirfd, &dir);
         if (r == 0)
-                r = scan_next(dir, &name);
+                r = scan_next_visible(dir, &name);
         while (r == 0 && name) {
                 r = scan_offer(&heap, max, name, &more);
                 if (r == 0)
-                        r = scan_next(dir, &name);
+                        r = scan_next_visible(dir, &name);
         }
         if (r != 0)
                 return r;
@@ -119,9 +130,9 @@ int scan_any(int dirfd, bool *ret_any) {
         const char *name = NULL;
         int r;
 
-        r = scan_open(dirfd, &dir);
+        r = scan_pinned(dirfd, &dir);
         if (r == 0)
-                r = scan_next(dir, &name);
+                r = scan_next_visible(dir, &name);
         if (r != 0)
                 return r;
         *ret_any = name != NULL;

@@ -9,27 +9,6 @@ agent() { # VERB [ARG [MEMBERS]]: a request as the agent writes it; sets NAME
         request "$@"
 }
 
-logged() { # NAME-OF-CASE PATTERN TIMES: in the audit log, now or when the drain that was woken has written it
-        await log_has "$2" "$3"
-        equal "$1" "$(grep -cE -- "$2" "$STATE/audit.log")" "$3"
-}
-
-log_has() {
-        [ "$(grep -cE -- "$1" "$STATE/audit.log")" -ge "$2" ]
-}
-
-settled() {
-        case $(field "$1" state) in
-        done | failed | denied | uncertain | expired) ;;
-        *) return 1 ;;
-        esac
-}
-
-settle() { # a drain; where an earlier one lingers, that one does it
-        drain
-        await settled "$NAME"
-}
-
 project
 
 # run

@@ -5,27 +5,6 @@ here=${BASH_SOURCE[0]%/*}
 if [ -f "$here/operator.sh" ]; then . "$here/operator.sh" || exit 2; else . "$here/../operator/operator.sh" || exit 2; fi
 begin "$@"
 
-logged() { # NAME-OF-CASE PATTERN TIMES: in the audit log, now or when the drain that was woken has written it
-        await log_has "$2" "$3"
-        equal "$1" "$(grep -cE -- "$2" "$STATE/audit.log")" "$3"
-}
-
-log_has() {
-        [ "$(grep -cE -- "$1" "$STATE/audit.log")" -ge "$2" ]
-}
-
-settled() {
-        case $(field "$1" state) in
-        done | failed | denied | uncertain | expired) ;;
-        *) return 1 ;;
-        esac
-}
-
-settle() { # a drain; where an earlier one lingers, that one does it
-        drain
-        await settled "$NAME"
-}
-
 # uncertain [MEMBERS]: a restart whose drain and keeper are killed in the middle; sets NAME
 uncertain() {
         local drain keeper
