@@ -82,17 +82,6 @@ static void crash_first(World *w, size_t worker, size_t workers, SweepTotal *t, 
         t->missed = 0;
 }
 
-static unsigned long crash_number(const char *text) {
-        char *end;
-        unsigned long n = strtoul(text, &end, 10);
-
-        if (*end || !n) {
-                fprintf(stderr, "crash: '%s' is no number\n", text);
-                exit(64);
-        }
-        return n;
-}
-
 int main(int argc, char **argv) {
         static const struct option options[] = {
                 { "every", required_argument, NULL, 'e' }, { "budget", required_argument, NULL, 'b' },
@@ -108,11 +97,11 @@ int main(int argc, char **argv) {
 
         while ((o = getopt_long(argc, argv, "", options, NULL)) >= 0)
                 switch (o) {
-                case 'e': c.every = crash_number(optarg); break;
-                case 'b': budget = crash_number(optarg); break;
-                case 'f': c.from = crash_number(optarg); break;
-                case 't': c.to = crash_number(optarg); break;
-                case 'c': c.child = (unsigned)crash_number(optarg); break;
+                case 'e': c.every = sweep_number(optarg); break;
+                case 'b': budget = sweep_number(optarg); break;
+                case 'f': c.from = sweep_number(optarg); break;
+                case 't': c.to = sweep_number(optarg); break;
+                case 'c': c.child = (unsigned)sweep_number(optarg); break;
                 case 'm': c.mutant = true; break;
                 default: return 64;
                 }
@@ -123,20 +112,9 @@ int main(int argc, char **argv) {
         sweep_all(argv + optind, 1, crash_first, &c, &first);
         if (!c.to)
                 c.to = first.points;
-        if (budget) {
-                unsigned long cost = (unsigned long)(trace_now_ms() - began) * c.to / (1000 * workers);
-                c.every = cost / budget + 1;
-                c.until_ms = trace_now_ms() + (int64_t)budget * 1500;
-        }
+        c.every = sweep_every(budget, trace_now_ms() - began, c.to, workers, c.every, &c.until_ms);
         printf("%s: %lu stops in the whole run, every %lu. from %lu to %lu\n", c.child ? "child" : "drain", (unsigned long)first.points, c.every, c.from, c.to);
         sweep_all(argv + optind, workers, crash_worker, &c, &total);
-        for (size_t i = 0; i < CHECK_RULES; i++)
-                total.report.count[i] += first.report.count[i];
-        if (c.until_ms && trace_now_ms() >= c.until_ms)
-                printf("the time was up before the last point\n");
-        total.points -= total.missed;
-        sweep_print(&total, "kill points");
-        if (c.mutant)
-                return total.report.count[CHECK_I2] > 0 ? 0 : 1;
-        return check_total(&total.report) == 0 && total.points > 0 ? 0 : 1;
+        o = sweep_end(&total, &first, c.until_ms, "kill points");
+        return c.mutant ? total.report.count[CHECK_I2] == 0 : o;
 }

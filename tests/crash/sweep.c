@@ -168,3 +168,32 @@ void sweep_print(const SweepTotal *t, const char *what) {
                         printf("violated: %s: %zu\n", check_name((CheckRule)i), t->report.count[i]);
         printf("%zu %s, %zu violations\n", t->points, what, check_total(&t->report));
 }
+
+unsigned long sweep_number(const char *text) {
+        char *end;
+        unsigned long n = strtoul(text, &end, 10);
+
+        if (*end || !n) {
+                fprintf(stderr, "sweep: '%s' is no number\n", text);
+                exit(64);
+        }
+        return n;
+}
+
+int sweep_end(SweepTotal *total, const SweepTotal *first, int64_t until_ms, const char *what) {
+        for (size_t i = 0; i < CHECK_RULES; i++)
+                total->report.count[i] += first->report.count[i];
+        if (until_ms && trace_now_ms() >= until_ms)
+                printf("the time was up before the last point\n");
+        total->points -= total->missed;
+        sweep_print(total, what);
+        return check_total(&total->report) == 0 && total->points > 0 ? 0 : 1;
+}
+
+unsigned long sweep_every(unsigned long budget_sec, int64_t took_ms, unsigned long points, size_t workers, unsigned long otherwise, int64_t *ret_until_ms) {
+        *ret_until_ms = 0;
+        if (!budget_sec)
+                return otherwise;
+        *ret_until_ms = trace_now_ms() + (int64_t)budget_sec * 1500;
+        return (unsigned long)took_ms * points / (1000 * workers) / budget_sec + 1;
+}

@@ -22,5 +22,11 @@ bool sweep_status_ok(int status);
 typedef void (*SweepWorker)(World *w, size_t worker, size_t workers, SweepTotal *t, void *userdata);
 /* One process a world; the totals are added up. */
 void sweep_all(char *const *roots, size_t workers, SweepWorker run, void *userdata, SweepTotal *ret);
+/* A positive number of the command line, or the end (64). */
+unsigned long sweep_number(const char *text);
+/* Every which point, so that it takes so many seconds when one took took_ms (else: without a budget), and when it must be over. */
+unsigned long sweep_every(unsigned long budget_sec, int64_t took_ms, unsigned long points, size_t workers, unsigned long otherwise, int64_t *ret_until_ms);
+/* first: of the whole run that went before; until_ms: of the time budget, 0 without one. Prints all, gives the exit status. */
+int sweep_end(SweepTotal *total, const SweepTotal *first, int64_t until_ms, const char *what);
 /* "N kill points, N violations", with what became of the requests. */
 void sweep_print(const SweepTotal *t, const char *what);

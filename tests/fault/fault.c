@@ -246,17 +246,6 @@ static void fault_first(World *w, size_t worker, size_t workers, SweepTotal *t, 
         free(cases);
 }
 
-static unsigned long fault_number(const char *text) {
-        char *end;
-        unsigned long n = strtoul(text, &end, 10);
-
-        if (*end || !n) {
-                fprintf(stderr, "fault: '%s' is no number\n", text);
-                exit(64);
-        }
-        return n;
-}
-
 int main(int argc, char **argv) {
         static const struct option options[] = {
                 { "every", required_argument, NULL, 'e' }, { "budget", required_argument, NULL, 'b' },
@@ -273,12 +262,12 @@ int main(int argc, char **argv) {
 
         while ((o = getopt_long(argc, argv, "", options, NULL)) >= 0)
                 switch (o) {
-                case 'e': f.every = fault_number(optarg); break;
-                case 'b': budget = fault_number(optarg); break;
-                case 'f': f.from = fault_number(optarg); break;
-                case 't': f.to = fault_number(optarg); break;
-                case 'c': f.child = (unsigned)fault_number(optarg); break;
-                case 'n': f.call = (unsigned)fault_number(optarg); break;
+                case 'e': f.every = sweep_number(optarg); break;
+                case 'b': budget = sweep_number(optarg); break;
+                case 'f': f.from = sweep_number(optarg); break;
+                case 't': f.to = sweep_number(optarg); break;
+                case 'c': f.child = (unsigned)sweep_number(optarg); break;
+                case 'n': f.call = (unsigned)sweep_number(optarg); break;
                 case 's': f.sticky = true; break;
                 default: return 64;
                 }
@@ -287,17 +276,8 @@ int main(int argc, char **argv) {
                 return 64;
         began = trace_now_ms();
         sweep_all(argv + optind, 1, fault_first, &f, &first);
-        if (budget) {
-                f.every = (unsigned long)(trace_now_ms() - began) * first.points / (1000 * workers) / budget + 1;
-                f.until_ms = trace_now_ms() + (int64_t)budget * 1500;
-        }
+        f.every = sweep_every(budget, trace_now_ms() - began, first.points, workers, f.every, &f.until_ms);
         printf("%s%s: %zu faults in the whole run, every %lu.\n", f.child ? "child" : "drain", f.sticky ? ", from a call on" : "", first.points, f.every);
         sweep_all(argv + optind, workers, fault_worker, &f, &total);
-        for (size_t i = 0; i < CHECK_RULES; i++)
-                total.report.count[i] += first.report.count[i];
-        if (f.until_ms && trace_now_ms() >= f.until_ms)
-                printf("the time was up before the last point\n");
-        total.points -= total.missed;
-        sweep_print(&total, "faults");
-        return check_total(&total.report) == 0 && total.points > 0 ? 0 : 1;
+        return sweep_end(&total, &first, f.until_ms, "faults");
 }

@@ -130,16 +130,8 @@ int main(int argc, char **argv) {
         sweep_all(argv + optind + 1, 1, memory_first, &m, &first);
         if (!m.to)
                 m.to = first.points;
-        if (budget) {
-                m.every = (unsigned long)(trace_now_ms() - began) * m.to / (1000 * workers) / budget + 1;
-                m.until_ms = trace_now_ms() + (int64_t)budget * 1500;
-        }
+        m.every = sweep_every(budget, trace_now_ms() - began, m.to, workers, m.every, &m.until_ms);
         printf("memory%s: %zu allocations in the whole run, every %lu.\n", m.on ? ", from one on" : "", first.points, m.every);
         sweep_all(argv + optind + 1, workers, memory_worker, &m, &total);
-        for (size_t i = 0; i < CHECK_RULES; i++)
-                total.report.count[i] += first.report.count[i];
-        if (m.until_ms && trace_now_ms() >= m.until_ms)
-                printf("the time was up before the last point\n");
-        sweep_print(&total, "failed allocations");
-        return check_total(&total.report) == 0 && total.points > 0 && first.points > 0 ? 0 : 1;
+        return sweep_end(&total, &first, m.until_ms, "failed allocations") || first.points == 0;
 }
