@@ -12,6 +12,7 @@
 #include "operator/history.h"
 #include "operator/status.h"
 #include "record/ledger.h"
+#include "record/refusals.h"
 #include "run/result.h"
 #include "spool/scan.h"
 
@@ -147,11 +148,14 @@ static int status_rate(const Config *c, const Verb *verb, const char *arg, Statu
 }
 
 static int status_rates(const Config *c, Status *s) {
+        PinRule rule = config_rule(c);
         const Verb *verb;
-        int r = 0;
+        int r;
 
         if (!c->policy)
                 return 0;
+        s->audit_day = policy_audit_day(c->policy);
+        r = refusals_used(c->state_fd, &rule, s->audit_day, clock_wall_ms(), &s->audit_used);
         s->rate_window_sec = policy_rate_total(c->policy).window_sec;
         for (size_t i = 0; r == 0 && (verb = table_at(c->table, i)) && !s->rate_broken; i++) {
                 const Strv *args = table_args(c->table, verb);

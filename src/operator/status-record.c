@@ -81,6 +81,10 @@ static int status_put_rates(const Status *s, Record *root) {
         if (r == 0)
                 r = record_put_int(rate, "window_sec", s->rate_window_sec);
         if (r == 0)
+                r = record_put_int(rate, "audit_used", s->audit_used);
+        if (r == 0)
+                r = record_put_int(rate, "audit_day", s->audit_day);
+        if (r == 0)
                 r = record_put_list(rate, "verbs");
         for (size_t i = 0; r == 0 && i < s->rates_len; i++) {
                 CLEANUP(record_freep) Record *one = NULL;

@@ -92,6 +92,20 @@ static int status_say_rate(const Status *s, Paint *p) {
         return r < 0 ? r : paint_row(p, "rate", full ? PAINT_WARN : PAINT_PLAIN, text.data);
 }
 
+/* Only where it is nearly used up: looks wait then. */
+static int status_say_budget(const Status *s, Paint *p) {
+        CLEANUP(str_done) Str text = STR_NULL;
+        int r;
+
+        if (s->audit_used < s->audit_day / 10 * 9)
+                return 0;
+        r = str_addf(&text,
+                     "%u of AUDIT_DAY's %u lines are used up: what changes nothing waits, or is "
+                     "only counted",
+                     s->audit_used, s->audit_day);
+        return r < 0 ? r : paint_row(p, "audit", PAINT_WARN, text.data);
+}
+
 static PaintTone status_tone(State state) {
         switch (state) {
         case STATE_DONE:
@@ -231,6 +245,8 @@ int status_format(const Status *s, int64_t now_ms, Paint *p) {
                 r = status_say_queue(s, now_ms, p);
         if (r == 0)
                 r = status_say_rate(s, p);
+        if (r == 0 && !s->policy_trouble)
+                r = status_say_budget(s, p);
         if (r == 0)
                 r = status_say_past(s, now_ms, p);
         if (r == 0)

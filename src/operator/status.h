@@ -48,7 +48,8 @@ typedef struct Status {
         size_t runs_len;
         bool rate_broken;
         uint32_t rate_used, rate_limit, rate_window_sec;
-        StatusRate *rates; /* those used at all */
+        uint32_t audit_used, audit_day; /* AUDIT_DAY, and how much of it is used up */
+        StatusRate *rates;              /* those used at all */
         size_t rates_len;
         StatusLast last[STATUS_LAST]; /* newest first */
         size_t last_len;

@@ -137,3 +137,21 @@ int refusals_look(Refusals *c, uint32_t day, uint32_t lines, int64_t now_ms, boo
                 *c = next;
         return r;
 }
+
+int refusals_used(int state_fd, const PinRule *rule, uint32_t day, int64_t now_ms, uint32_t *ret) {
+        CLEANUP(str_done) Str text = STR_NULL;
+        Refusals c = REFUSALS_NULL;
+        int64_t ahead_us;
+        int r;
+
+        if (!refusals_time_ok(now_ms) || day == 0)
+                return err_new(EINVAL);
+        *ret = 0;
+        r = pin_read_at(state_fd, "rate/refusals", rule, 0, REFUSALS_SIZE, &text);
+        if (r != 0 || text.len != REFUSALS_SIZE || !refusals_parse(text.data, &c))
+                return r < 0 ? r : 0;
+        ahead_us = c.until_us - now_ms * 1000;
+        if (ahead_us > 0 && ahead_us <= REFUSALS_DAY_US)
+                *ret = (uint32_t)(ahead_us / (REFUSALS_DAY_US / day));
+        return 0;
+}

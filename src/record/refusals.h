@@ -33,3 +33,6 @@ MUST_CHECK int refusals_count(Refusals *c, const RefusalsBudget *b, int64_t now_
 /* As audit_look. */
 MUST_CHECK int refusals_look(Refusals *c, uint32_t day, uint32_t lines, int64_t now_ms,
                              bool *ret_may);
+/* How many of the day's lines are used up now, for the operator; makes nothing. */
+MUST_CHECK int refusals_used(int state_fd, const PinRule *rule, uint32_t day, int64_t now_ms,
+                             uint32_t *ret);

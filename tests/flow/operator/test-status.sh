@@ -105,6 +105,16 @@ else
         skip "on a terminal" "script(1) is not there"
 fi
 
+# the audit log's budget
+lacks "the day's audit lines: nothing to say" "$OUT" "AUDIT_DAY"
+printf '%020d %020d %020d %020d\n' 1 1 0 "$(($(date +%s) * 1000000 + 86400 * 999000))" >"$STATE/rate/refusals"
+gate status
+has "the day's audit lines are used up" "$OUT" "of AUDIT_DAY's 20000 lines are used up"
+gate status --json
+check "and in JSON" python3 -c 'import json,sys
+r=json.loads(sys.argv[1])["projects"][0]["rate"]; assert r["audit_day"]==20000 and 19900<=r["audit_used"]<=20000' "$OUT"
+rm "$STATE/rate/refusals"
+
 # two projects
 (cd "$W" && mkdir -p other/.git/info && echo /untracked/ >other/.git/info/exclude)
 Q=$P

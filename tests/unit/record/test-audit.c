@@ -619,6 +619,8 @@ START_TEST(day_budget) {
         const int64_t line_ms = 86400 * 1000 / 1000;
         int64_t now = 1000LL * 86400 * 1000;
         uint64_t summed;
+        PinRule rule = ours();
+        uint32_t used;
         bool written;
 
         audit_start();
@@ -639,6 +641,10 @@ START_TEST(day_budget) {
         ck_assert(!look(1000, now + 2 * line_ms));
         ck_assert(look(1000, now + 3 * line_ms));
         ck_assert(!look(1000, now + 3 * line_ms));
+        ck_assert_int_eq(refusals_used(scratch_fd, &rule, 1000, now + 3 * line_ms, &used), 0);
+        ck_assert_uint_eq(used, 1000);
+        ck_assert_int_eq(refusals_used(scratch_fd, &rule, 1000, now + 90 * 86400LL * 1000, &used), 0);
+        ck_assert_uint_eq(used, 0);
         ck_assert(look(10000000, now + 2 * 86400 * 1000)); /* drained */
         ck_assert(look(1000, now)); /* the clock went back by two days */
         ck_assert_int_eq(audit_look(audit, 0, now, &written), -EINVAL);
