@@ -126,7 +126,8 @@ static int recover_all_begun(Drain *d) {
         return r;
 }
 
-/* The ended entry that NAME itself began: its answer may not have been delivered. */
+/* The entry that NAME itself began. Ended: its answer may not have been delivered. Begun still: its
+ * end could not be recorded (no room), and nothing else may be said of it meanwhile. */
 static int recover_answered(Drain *d, const Job *j, bool *ret_done) {
         CLEANUP(request_freep) Request *request = NULL;
         LedgerEntry e = LEDGER_ENTRY_NULL;
@@ -141,8 +142,8 @@ static int recover_answered(Drain *d, const Job *j, bool *ret_done) {
                 return 0;
         ledger_key(request->idempotency_key, j->name.text, key);
         r = ledger_find(&d->ledger, key, &e);
-        if (r == 0 && e.state == LEDGER_ENDED && str_eq(e.name, j->name.text)) {
-                r = answer_deliver(d, j, &e, false);
+        if (r == 0 && str_eq(e.name, j->name.text)) {
+                r = e.state == LEDGER_ENDED ? answer_deliver(d, j, &e, false) : 0;
                 *ret_done = r >= 0;
         }
         ledger_entry_done(&e);

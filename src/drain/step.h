@@ -22,6 +22,8 @@
  * was.
  * Read-only requests without a key have no ledger entry: after a crash their file in processing/
  * goes back in line and they run again.
+ * A begun entry whose end can't be recorded (no room) keeps its file in processing/: nothing else is
+ * said of it.
  * Answered: a terminal response stands. The agent can write that file: it withdraws its own request
  * so, and starts nothing. A gate asked again (rate, paused) might say yes to what was refused.
  */
