@@ -76,10 +76,19 @@ static int pump_may_look(Drain *d, bool *ret) {
         if (!d->audit || day == 0) /* it will be refused */
                 return 0;
         r = audit_look(d->audit, day, clock_wall_ms(), ret);
-        if (r >= 0 && !*ret && !d->paced)
-                log_print(LOG_LEVEL_WARNING, "the day's AUDIT_DAY lines are used up: read-only "
-                                             "requests wait");
         d->paced = d->paced || !*ret;
+        return r;
+}
+
+static int pump_say_paced(const Drain *d) {
+        CLEANUP(str_freep) char *text = NULL;
+        int r = str_printf(&text,
+                           "the day's AUDIT_DAY lines are used up: read-only requests wait\n"
+                           "spoolgate audit -s %s",
+                           d->config->layout.slug);
+
+        if (r >= 0)
+                log_message(LOG_LEVEL_WARNING, text);
         return r;
 }
 
@@ -120,13 +129,15 @@ int pump_run(Drain *d) {
         CLEANUP(strv_done) Strv names = STRV_NULL;
         PumpLine line = {0, 0};
         uint64_t before = d->moved;
-        bool more;
+        bool more, paced = d->paced;
         int r;
 
         d->dirty = d->paced = false;
         r = scan_visible(d->spool.dirs[SPOOL_REQUESTS], PUMP_BATCH, &names, &more);
         for (size_t i = 0; r >= 0 && i < names.len; i++)
                 r = drain_spare(d, pump_entry(d, names.items[i], &line));
+        if (r >= 0 && d->paced && !paced)
+                r = pump_say_paced(d); /* once, and not in every pass */
         if (r < 0)
                 return r;
         d->waiting_read = line.read;

@@ -19,7 +19,7 @@
 #include "spool/retire.h"
 #include "spool/scan.h"
 
-enum { RECOVER_MAX = 4096, RECOVER_RESPONSE_MAX = 1024 * 1024 };
+enum { RECOVER_MAX = 4096 };
 
 /* An operator's run stays one: the agent can't cancel it, and its order is answered at its end. */
 static int recover_operator(const Drain *d, Job *j, const char *by) {
@@ -126,21 +126,31 @@ static int recover_all_begun(Drain *d) {
         return r;
 }
 
-/* The entry that NAME itself began. Ended: its answer may not have been delivered. Begun still: its
- * end could not be recorded (no room), and nothing else may be said of it meanwhile. */
-static int recover_answered(Drain *d, const Job *j, bool *ret_done) {
-        CLEANUP(request_freep) Request *request = NULL;
-        LedgerEntry e = LEDGER_ENTRY_NULL;
-        char key[HASH_HEX_SIZE];
+/* As step_parse, and without an answer. unread: of claim_read. */
+static int recover_parse(Job *j, int unread) {
         Reason reason;
         const char *detail;
         int r;
 
-        *ret_done = false;
-        if (request_parse(&j->name, j->body.data ? j->body.data : "", j->body.len, &request,
-                          &reason, &detail) != 0)
+        if (unread != 0)
                 return 0;
-        ledger_key(request->idempotency_key, j->name.text, key);
+        r = request_parse(&j->name, j->body.data ? j->body.data : "", j->body.len, &j->request,
+                          &reason, &detail);
+        j->readable = r == 0 || (r > 0 && reason != REASON_MALFORMED);
+        return r < 0 ? r : 0;
+}
+
+/* The entry that NAME itself began. Ended: its answer may not have been delivered. Begun still: its
+ * end could not be recorded (no room), and nothing else may be said of it meanwhile. */
+static int recover_answered(Drain *d, const Job *j, bool *ret_done) {
+        LedgerEntry e = LEDGER_ENTRY_NULL;
+        char key[HASH_HEX_SIZE];
+        int r;
+
+        *ret_done = false;
+        if (!j->request || !d->ledger_ok)
+                return 0;
+        ledger_key(j->request->idempotency_key, j->name.text, key);
         r = ledger_find(&d->ledger, key, &e);
         if (r == 0 && str_eq(e.name, j->name.text)) {
                 r = e.state == LEDGER_ENDED ? answer_deliver(d, j, &e, false) : 0;
@@ -151,29 +161,22 @@ static int recover_answered(Drain *d, const Job *j, bool *ret_done) {
 }
 
 /* An answer that was given is never taken back: a gate asked again might decide otherwise. */
-static int recover_told(Drain *d, Job *j, bool *ret_done) {
-        CLEANUP(response_freep) ResponseDoc *doc = NULL;
-        CLEANUP(str_done) Str text = STR_NULL;
-        Reason reason = REASON_MALFORMED;
-        const char *detail;
-        int r = retire_read_response(&d->spool, j->name.text, RECOVER_RESPONSE_MAX, &text);
+static int recover_told(Drain *d, const Job *j, bool *ret_done) {
+        char head[RESPONSE_HEAD_MAX];
+        State state;
+        size_t len;
+        int r = retire_peek_response(&d->spool, j->name.text, head, sizeof(head), &len);
 
         *ret_done = false;
-        if (r == 0)
-                r = response_parse(text.data ? text.data : "", text.len, &doc);
         if (r != 0)
                 return r < 0 ? r : 0;
-        if (!state_terminal(response_of(doc)->state))
+        if (!response_peek(head, len, j->name.text, &state) || !state_terminal(state))
                 return 0;
-        r = request_parse(&j->name, j->body.data ? j->body.data : "", j->body.len, &j->request,
-                          &reason, &detail);
-        if (r < 0)
-                return r;
         *ret_done = true;
         d->worked = true;
-        if (j->readable && (r == 0 || reason != REASON_MALFORMED))
-                return answer_retire(d, j);
-        return answer_quarantine(d, SPOOL_PROCESSING, j->name.text, "not a readable request");
+        return j->readable ? answer_retire(d, j)
+                           : answer_quarantine(d, SPOOL_PROCESSING, j->name.text,
+                                               "not a readable request");
 }
 
 /* While the ledger can't tell whether it was started: it is neither run nor refused. */
@@ -199,12 +202,9 @@ static int recover_processing(Drain *d, const char *entry) {
                 r = job_new(&name, &j);
                 if (r >= 0)
                         r = claim_read(&d->spool, entry, REQUEST_MAX_BYTES, &j->body);
-                if (r < 0)
-                        return r;
-                j->readable = r == 0;
-                r = 0;
-                done = false;
-                if (j->readable && d->ledger_ok)
+                if (r >= 0)
+                        r = recover_parse(j, r);
+                if (r >= 0)
                         r = recover_answered(d, j, &done);
                 if (r >= 0 && !done)
                         r = recover_told(d, j, &done);

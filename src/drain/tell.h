@@ -9,17 +9,15 @@
 #include "wire/response.h"
 
 typedef struct TellEvent {
-        const char
-                *event; /* "claimed" "start" "end" "refused" "replayed" "planned" "quarantined" */
+        const char *event;   /* "claimed" "start" "end" "refused" "replayed" "planned" ... */
         const char *request; /* raw bytes of the entry's name; escaped on the way */
         const char *verb, *arg;
         const char *gate;
-        const char *detail; /* fixed words */
-        const char *argv;   /* start: plan_format */
-        const char *key;    /* ledger key, or NULL */
-        const char
-                *fingerprint; /* with it, a refusal can be approved, a start made good (resolve) */
-        const char *by;       /* the operator who ordered it; NULL: the agent */
+        const char *detail;      /* fixed words */
+        const char *argv;        /* start: plan_format */
+        const char *key;         /* ledger key, or NULL */
+        const char *fingerprint; /* a refusal: to approve it; a start: for resolve */
+        const char *by;          /* the operator who ordered it; NULL: the agent */
         const char *unit;
         const char *sha256; /* claimed: of the request's bytes */
         bool has_state;

@@ -57,8 +57,10 @@ static int docket_words(Docket *d, const Record *r) {
         return x == 0 && key ? docket_set(&d->key, key) : x;
 }
 
-/* What an operator did about it is not what became of it. */
+/* That it came, and what an operator did about it, is not what became of it. */
 static bool docket_note(const char *event) {
+        if (str_eq(event, "claimed"))
+                return true;
         for (size_t i = 0; order_event_at(i); i++)
                 if (str_eq(event, order_event_at(i)))
                         return true;

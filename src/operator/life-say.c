@@ -114,14 +114,20 @@ static int life_output(const Life *l, size_t lines, Str *out) {
 
 /* The file in the spool against what was claimed; an approved run has left its order's there. */
 static bool life_changed(const Life *l) {
-        const Record *claimed = life_event(l, "claimed");
-        const char *was = claimed ? record_str(claimed, "sha256") : NULL;
         char is[HASH_HEX_SIZE];
+        bool claimed = false;
 
-        if (!was || life_event(l, "approved"))
+        if (life_event(l, "approved"))
                 return false;
         hash_sha256(l->body.data ? l->body.data : "", l->body.len, is);
-        return !str_eq(is, was);
+        for (size_t i = 0; i < l->len; i++) { /* its name may have come more than once */
+                const char *was = record_str(l->events[i], "sha256");
+
+                if (was && str_eq(is, was))
+                        return false;
+                claimed = claimed || was;
+        }
+        return claimed;
 }
 
 int life_format(const Life *l, size_t log_lines, Str *out) {

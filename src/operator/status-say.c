@@ -103,7 +103,12 @@ static int status_say_budget(const Status *s, Paint *p) {
                      "%u of AUDIT_DAY's %u lines are used up: what changes nothing waits, or is "
                      "only counted",
                      s->audit_used, s->audit_day);
-        return r < 0 ? r : paint_row(p, "audit", PAINT_WARN, text.data);
+        if (r == 0)
+                r = paint_row(p, "audit", PAINT_WARN, text.data);
+        str_clear(&text);
+        if (r == 0)
+                r = str_addf(&text, "spoolgate audit -s %s", s->slug);
+        return r < 0 ? r : paint_command(p, text.data);
 }
 
 static PaintTone status_tone(State state) {

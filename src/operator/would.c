@@ -132,7 +132,8 @@ int would_format(const Would *w, Str *out) {
                              (unsigned long long)g->count, g->setting, g->what, when, when + 11);
         }
         if (r == 0 && w->left_out > 0)
-                r = str_addf(out, "%6llu  lines more were only counted (AUDIT_REFUSALS)\n",
+                r = str_addf(out,
+                             "%6llu  lines more were only counted (AUDIT_REFUSALS, AUDIT_DAY)\n",
                              (unsigned long long)w->left_out);
         return r;
 }

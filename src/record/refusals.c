@@ -92,7 +92,7 @@ static bool refusals_pour(Refusals *c, uint32_t day, uint32_t lines, int64_t now
 }
 
 static bool refusals_time_ok(int64_t now_ms) {
-        return now_ms >= 0 && now_ms < INT64_MAX / 1000 - 2 * REFUSALS_DAY_US;
+        return now_ms >= 0 && now_ms < (INT64_MAX - 4 * REFUSALS_DAY_US) / 1000;
 }
 
 int refusals_count(Refusals *c, const RefusalsBudget *b, int64_t now_ms, bool *ret_write,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -148,15 +149,26 @@ bool retire_has_response(const Spool *s, const char *name) {
                fstatat(s->dirs[SPOOL_RESPONSES], response.text, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-int retire_read_response(const Spool *s, const char *name, size_t max, Str *ret) {
+int retire_peek_response(const Spool *s, const char *name, char *ret, size_t size,
+                         size_t *ret_len) {
         static const PinRule any = {(uid_t)-1, 0};
+        CLEANUP(fd_closep) int fd = -EBADF;
         RetireName response;
+        ssize_t n;
         int r;
 
         if (!retire_name(name, ".response.json", &response))
                 return RETIRE_E_BLOCKED;
-        r = pin_read_at(s->dirs[SPOOL_RESPONSES], response.text, &any, PIN_SAME_MOUNT, max, ret);
-        return r > 0 ? RETIRE_E_BLOCKED : r;
+        r = pin_file_at(s->dirs[SPOOL_RESPONSES], response.text, &any, PIN_SAME_MOUNT, &fd, NULL);
+        if (r != 0)
+                return r > 0 ? RETIRE_E_BLOCKED : r;
+        do
+                n = read(fd, ret, size);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return err_new(errno);
+        *ret_len = (size_t)n;
+        return 0;
 }
 
 int retire_diagnostic(const Spool *s, const char *name, const void *bytes, size_t len) {

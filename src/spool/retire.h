@@ -20,8 +20,8 @@ MUST_CHECK int retire_respond(const Spool *s, const char *name, const void *byte
 enum { RETIRE_E_EXISTS = 2 };
 MUST_CHECK int retire_acknowledge(const Spool *s, const char *name, const void *bytes, size_t len);
 bool retire_has_response(const Spool *s, const char *name);
-/* What stands there, at most max bytes: the agent can write it. RETIRE_E_BLOCKED: nothing readable.
- */
-MUST_CHECK int retire_read_response(const Spool *s, const char *name, size_t max, Str *ret);
+/* Its first bytes, at most size: the agent can write it. RETIRE_E_BLOCKED: nothing readable. */
+MUST_CHECK int retire_peek_response(const Spool *s, const char *name, char *ret, size_t size,
+                                    size_t *ret_len);
 /* diagnostics/NAME, atomic, no sync; RETIRE_E_BLOCKED is harmless. */
 MUST_CHECK int retire_diagnostic(const Spool *s, const char *name, const void *bytes, size_t len);

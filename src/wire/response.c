@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -313,6 +314,19 @@ static bool response_take(const json_t *root, Response *p) {
                response_get_bool(root, "truncated", &p->truncated) &&
                response_get_str(root, "log", &p->log, NULL) &&
                response_get_bool(root, "replayed", &p->replayed);
+}
+
+bool response_peek(const char *bytes, size_t len, const char *request, State *ret) {
+        char head[RESPONSE_HEAD_MAX], word[16] = "";
+        int n = snprintf(head, sizeof(head), "{\"v\":1,\"request\":\"%s\",\"state\":\"", request);
+        size_t at = (size_t)n, i = 0;
+
+        if (n < 0 || at >= sizeof(head) || len < at || memcmp(bytes, head, at) != 0)
+                return false;
+        while (at < len && bytes[at] != '"' && i < sizeof(word) - 1)
+                word[i++] = bytes[at++];
+        word[i] = '\0';
+        return at < len && bytes[at] == '"' && state_parse(word, ret);
 }
 
 int response_parse(const char *bytes, size_t len, ResponseDoc **ret) {

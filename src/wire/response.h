@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include "base/err.h"
 #include "base/str.h"
+#include "wire/name.h"
 #include "wire/reason.h"
 
 enum { RESPONSE_OUTPUT_MAX = 64 * 1024 };
@@ -36,6 +37,11 @@ typedef struct Response {
 
 /* Ends with a newline. -EILSEQ when a text isn't UTF-8. */
 MUST_CHECK int response_format(const Response *r, Str *ret);
+
+/* The state that a response of ours to this request says, by its first bytes alone
+ * (RESPONSE_HEAD_MAX do). false: they are not what response_format writes. */
+enum { RESPONSE_HEAD_MAX = NAME_MAX_LEN + 64 };
+MUST_CHECK bool response_peek(const char *bytes, size_t len, const char *request, State *ret);
 
 typedef struct ResponseDoc ResponseDoc; /* owns what its Response points at */
 enum { RESPONSE_E_SYNTAX = 1 };

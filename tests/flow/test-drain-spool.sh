@@ -290,6 +290,8 @@ check "with its own lines" test "$(grep -F "$NAME" "$STATE/audit.log" | grep -c 
 expect "a look waits in the line" "$look" state=queued
 check "and is still there" test -f "$S/requests/$look"
 check "the drain says why" grep -q "AUDIT_DAY lines are used up" "$T/drain.bg.err"
+sleep 3
+equal "once, with a command alone on its line" "$(grep -c "AUDIT_DAY" "$T/drain.bg.err") $(grep -cx "spoolgate audit -s demo" "$T/drain.bg.err")" "1 1"
 kill -TERM "$DRAIN_PID"
 drain_wait
 equal "it lets itself be stopped" "$RC" 0

@@ -110,6 +110,7 @@ lacks "the day's audit lines: nothing to say" "$OUT" "AUDIT_DAY"
 printf '%020d %020d %020d %020d\n' 1 1 0 "$(($(date +%s) * 1000000 + 86400 * 999000))" >"$STATE/rate/refusals"
 gate status
 has "the day's audit lines are used up" "$OUT" "of AUDIT_DAY's 20000 lines are used up"
+has "and whose they are" "$OUT" "${NL}spoolgate audit -s demo${NL}"
 gate status --json
 check "and in JSON" python3 -c 'import json,sys
 r=json.loads(sys.argv[1])["projects"][0]["rate"]; assert r["audit_day"]==20000 and 19900<=r["audit_used"]<=20000' "$OUT"

@@ -127,12 +127,19 @@ START_TEST(open_log_planted_and_blocked) {
 END_TEST
 
 START_TEST(respond_over_what_is_planted) {
+        char head[8];
+        size_t len;
         int dirfd;
 
         pool_open();
         dirfd = pool.dirs[SPOOL_RESPONSES];
         ck_assert(!retire_has_response(&pool, request));
+        ck_assert_int_eq(retire_peek_response(&pool, request, head, 2, &len), RETIRE_E_BLOCKED);
         ck_assert_int_eq(retire_respond(&pool, request, "one", 3, false), 0);
+        ck_assert_int_eq(retire_peek_response(&pool, request, head, 2, &len), 0);
+        ck_assert(len == 2 && memcmp(head, "on", 2) == 0);
+        ck_assert_int_eq(retire_peek_response(&pool, request, head, sizeof(head), &len), 0);
+        ck_assert(len == 3 && memcmp(head, "one", 3) == 0);
         ck_assert(retire_has_response(&pool, request));
         ck_assert_int_eq(retire_respond(&pool, request, "two", 3, true), 0);
         scratch_has(dirfd, response, "two");
@@ -140,6 +147,7 @@ START_TEST(respond_over_what_is_planted) {
         ck_assert_int_eq(unlinkat(dirfd, response, 0), 0);
         scratch_file(scratch_fd, "canary", "untouched"); /* row 17 */
         scratch_link("../../../canary", dirfd, response);
+        ck_assert_int_eq(retire_peek_response(&pool, request, head, sizeof(head), &len), RETIRE_E_BLOCKED);
         ck_assert(retire_has_response(&pool, request));
         ck_assert_int_eq(retire_respond(&pool, request, "three", 5, false), 0);
         scratch_has(dirfd, response, "three");

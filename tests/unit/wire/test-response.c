@@ -197,6 +197,41 @@ START_TEST(parse_reads_what_format_wrote) {
 }
 END_TEST
 
+START_TEST(peek) {
+        static const char *const name = "20260102T030405Z-restart-0123456789abcdef.json";
+        static const char *const others[] = {
+                "", "{", "{\"v\":1,\"request\":\"x\",\"state\":\"done\"}", "{\"v\":1,\"request\":null,\"state\":\"done\"}",
+                "{\"v\":1,\"request\":\"20260102T030405Z-restart-0123456789abcdef.json\",\"state\":\"odd\",",
+                "{\"v\":1,\"request\":\"20260102T030405Z-restart-0123456789abcdef.json\",\"state\":\"donedonedonedonedone\",",
+                "{\"v\":1,\"request\":\"20260102T030405Z-restart-0123456789abcdef.json\",\"state\":\"done",
+                "{\"v\":2,\"request\":\"20260102T030405Z-restart-0123456789abcdef.json\",\"state\":\"done\",",
+        };
+        static const State states[] = { STATE_QUEUED, STATE_RUNNING, STATE_DONE, STATE_FAILED, STATE_UNCERTAIN, STATE_DENIED, STATE_EXPIRED };
+        char longest[NAME_MAX_LEN + 1];
+        State state;
+
+        for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+                CLEANUP(str_done) Str s = STR_NULL;
+                Response r = RESPONSE_NULL;
+
+                r.request = name;
+                r.state = states[i];
+                ck_assert_int_eq(response_format(&r, &s), 0);
+                ck_assert(response_peek(s.data, s.len < RESPONSE_HEAD_MAX ? s.len : RESPONSE_HEAD_MAX, name, &state));
+                ck_assert_int_eq(state, states[i]);
+                memset(longest, 'x', NAME_MAX_LEN);
+                longest[NAME_MAX_LEN] = '\0';
+                r.request = longest;
+                str_clear(&s);
+                ck_assert_int_eq(response_format(&r, &s), 0);
+                ck_assert(response_peek(s.data, RESPONSE_HEAD_MAX, longest, &state));
+                ck_assert(!response_peek(s.data, RESPONSE_HEAD_MAX, name, &state));
+        }
+        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+                ck_assert_msg(!response_peek(others[i], strlen(others[i]), name, &state), "%s", others[i]);
+}
+END_TEST
+
 START_TEST(parse_refuses) {
         static const struct {
                 const char *from, *to;
@@ -245,4 +280,4 @@ END_TEST
 
 RUN_TESTS("wire/response", format_all_null, format_everything, format_replaces_what_was_there,
           format_refuses_bad_text, format_edges_of_utf8, format_every_ascii_byte_parses_back,
-          format_64_KiB_is_fast, parse_reads_what_format_wrote, parse_refuses)
+          format_64_KiB_is_fast, parse_reads_what_format_wrote, peek, parse_refuses)
